@@ -1,0 +1,52 @@
+# Everything happens in .venv, made on first use; a later run starts at once.
+PYTHON ?= python3.11
+PORT ?= 5006
+DEMO := data/demo
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: run test check format bench clean
+
+run: .venv/installed $(DEMO)/manifest.json
+	$(BIN)/wattfold serve $(DEMO) --port $(PORT) --no-browser
+
+test: .venv/installed-test
+	sh tests/get_chromium.sh
+	$(BIN)/python -m pytest
+
+check: .venv/installed-test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: .venv/installed-test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/installed-bench
+	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv $(DEMO) build *.egg-info
+
+$(DEMO)/manifest.json: | .venv/installed
+	$(BIN)/wattfold demo $(DEMO)
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv || python3 -m venv .venv
+
+# annoy and hnswlib are compiled when they are installed, which takes a C++ compiler.
+.venv/installed: pyproject.toml constraints.txt | .venv/bin/python
+	@command -v c++ >/dev/null || (apt-get update -qq && apt-get install -y -qq g++) \
+	  || { echo "A C++ compiler is needed: install g++ and run make again." >&2; exit 1; }
+	@echo "Installing Wattfold into .venv (a few minutes, once) ..."
+	$(PIP) -e .
+	@touch $@
+
+.venv/installed-test: .venv/installed
+	$(PIP) -e '.[test,cluster]'
+	@touch $@
+
+.venv/installed-bench: .venv/installed-test
+	$(PIP) -e '.[bench]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""Statistical manifolds of electricity demand: the library behind Wattfold."""

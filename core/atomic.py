@@ -1,0 +1,134 @@
+"""Files and directories that are there whole or not at all.
+
+New content is written beside its destination, flushed to the disk and renamed into place, so a
+crash at any moment leaves the old state or the new one. What a killed process left behind is
+recognised by its lock, which died with the process, and swept by the next writer.
+"""
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+_LOCK = ".lock"
+
+
+def flush(path: Path) -> None:
+    """Force a file's or a directory's own content to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield a path to write to; it becomes ``path`` when the block ends without an error."""
+    temporary = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
+    try:
+        yield temporary
+        flush(temporary)
+        temporary.replace(path)
+        flush(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write a JSON file atomically; the same content gives the same bytes."""
+    with new_file(path) as temporary:
+        temporary.write_text(
+            json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+            encoding="utf-8",
+        )
+
+
+@contextmanager
+def new_directory(path: Path) -> Iterator[Path]:
+    """Yield an empty directory to fill; it becomes ``path`` when the block ends without an error.
+
+    A directory that is already at ``path`` is exchanged for the new one in one step and then
+    removed. The caller decides whether it may be.
+    """
+    path = path.absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sweep(path)
+    staging = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
+    staging.mkdir()
+    lock = os.open(staging / _LOCK, os.O_CREAT | os.O_RDWR)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield staging
+        for entry in sorted(staging.rglob("*"), reverse=True):
+            flush(entry)
+        flush(staging)
+        _move_into_place(staging, path)
+        flush(path.parent)
+        (path / _LOCK).unlink()
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+        os.close(lock)
+
+
+def sweep(path: Path) -> None:
+    """Remove what killed writers of ``path`` left beside it."""
+    for leftover in path.parent.glob(f".{_escape(path.name)}.partial-*"):
+        with suppress(FileNotFoundError):
+            if leftover.is_file():
+                leftover.unlink()
+            elif not _is_locked(leftover / _LOCK):
+                shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _escape(name: str) -> str:
+    return "".join(f"[{character}]" if character in "*?[" else character for character in name)
+
+
+def _is_locked(lock_file: Path) -> bool:
+    try:
+        descriptor = os.open(lock_file, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _move_into_place(staging: Path, path: Path) -> None:
+    if not path.exists():
+        staging.rename(path)
+    elif not _exchange(staging, path):
+        # Where the system cannot exchange two names, there is an instant without either.
+        retired = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
+        path.rename(retired)
+        staging.rename(path)
+        shutil.rmtree(retired, ignore_errors=True)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Swap two names in one step (Linux renameat2); False where the system has no such call."""
+    if not sys.platform.startswith("linux"):
+        return False
+    here, swap = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    library = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(library, "renameat2"):
+        return False
+    if library.renameat2(here, os.fsencode(first), here, os.fsencode(second), swap) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EINVAL):
+        return False
+    raise OSError(code, os.strerror(code), str(second))
