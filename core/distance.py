@@ -5,7 +5,7 @@ variation is ½ L1 on p.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -46,3 +46,25 @@ class Vectors:
     units: pd.DataFrame
     blocks: int = 1
     block_weights: np.ndarray | None = None
+
+    @classmethod
+    def from_array(
+        cls,
+        x: np.ndarray,
+        *,
+        distance: Distance,
+        blocks: int = 1,
+        block_weights: np.ndarray | None = None,
+    ) -> Self:
+        """Take rows as they are, already √(p/2) for Hellinger and p (or counts) for the others."""
+        norms: dict[Distance, Literal[0, 1, 2]] = {"hellinger": 2, "tv": 1, "js": 0}
+        return cls(
+            x=x,
+            norm=norms[distance],
+            scale=0.5 if distance == "tv" else 1.0,
+            distance=distance,
+            sample_size=np.ones(len(x), dtype=np.int64),
+            units=pd.DataFrame({"label": np.arange(len(x)).astype(str)}),
+            blocks=blocks,
+            block_weights=block_weights,
+        )
