@@ -2,11 +2,14 @@
 
 A row is cut into *chunks* of columns that one weight covers. A tile sums |a − b| (or its square)
 inside a chunk in float32 (integers for counts) and adds the weighted chunks up in float64, so its
-error is bounded by the chunk's width and not by the row's: see :func:`relative_error`. Tiles
-are thread-safe and release the GIL. ``pair_distances`` sums in float64 in an order fixed by the
-chunks alone; what it returns does not depend on tiles or threads.
+error is bounded by the chunk's width and not by the row's: see ``Rows.relative_error``. Pairs are
+summed in float64 in an order that the chunks alone decide; what they give does not depend on
+tiles or threads. All kernels release the GIL.
 """
 
+import itertools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +17,19 @@ from numba import njit, types
 from numba.extending import overload
 
 from core.distance import Vectors
+from core.neighbors.simd import (
+    ROWS_A,
+    ROWS_B,
+    l1_block,
+    l1_pair,
+    l2_block,
+    l2_pair,
+    lanes,
+)
 
-# Wide enough that summing a register up is rare, narrow enough that 64 rows stay in L2.
-CHUNK = 1024
-_FLOAT32_ROUNDING = 2.0**-24
+# Wide enough that adding a register up is rare; two tiles of TILE rows stay in a core's L2 cache.
+CHUNK_BYTES = 4096
+TILE = 96
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +38,10 @@ class Rows:
 
     Attributes
     ----------
-    x : C-contiguous ndarray of shape (n, p)
-        float32, uint8 or uint16.
+    x : C-contiguous ndarray of shape (n, width)
+        float32 or uint8. Columns may be padded with zeros and in another order than given.
     bounds : ndarray of shape (chunks + 1,), int64
-        Where each chunk of columns starts; the last entry is p.
+        Where each chunk of columns starts; the last entry is the width.
     weights : ndarray of shape (chunks,), float64
         What a difference of one in each chunk is worth.
     norm : {1, 2}
@@ -42,47 +54,123 @@ class Rows:
 
     @property
     def relative_error(self) -> float:
-        """Largest relative error of a tile's sum (before the root), whatever the order of adding.
+        """Bound on the relative error of a tile's or a pair's sum, before the root.
 
-        Summing w non-negative float32 terms in any order is off by at most (w − 1)·2⁻²⁴; the
-        difference, the square and the weighting round a few more times. Counts are exact but for
-        the float64 sum of chunks.
+        Adding w non-negative float32 numbers in any order is off by at most (w − 1)·2⁻²⁴ of the
+        sum; the difference and its square round three times more. Counts are exact but for the
+        float64 sum of chunks.
         """
         chunks = len(self.weights)
-        if self.x.dtype.kind == "u":
-            return (chunks + 2) * 2.0**-52
-        width = int(np.diff(self.bounds).max(initial=1))
-        return (width + 4) * _FLOAT32_ROUNDING * (1 + 1e-3) + chunks * 2.0**-52
+        pair = (int(np.diff(self.bounds).max()) + chunks + 4) * 2.0**-52
+        if self.x.dtype == np.uint8:
+            return pair
+        return pair + (int(np.diff(self.bounds).max()) + 4) * 2.0**-24 * (1 + 1e-3)
 
 
 def prepare(vectors: Vectors) -> Rows:
-    """Make rows for the kernels of L1 or L2 vectors; neighbouring blocks of one weight merge."""
+    """Lay the rows of L1 or L2 vectors out for the kernels, copying only where it must.
+
+    Blocks of one weight come together, so that a chunk can be wide, and are padded to whole
+    vector registers. Counts above 255 become float32, which holds them exactly.
+    """
     if vectors.norm not in (1, 2):
         raise ValueError("the row kernels know L1 and L2 only")
     x = vectors.x
-    if x.dtype not in (np.uint8, np.uint16):
+    weights = vectors.block_weights
+    if x.dtype.kind != "u" or vectors.norm == 2 or x.max(initial=0) > np.iinfo(np.uint8).max:
         x = np.asarray(x, dtype=np.float32)
-    p = x.shape[1]
-    block_weights = vectors.block_weights
-    if vectors.norm == 2 and block_weights is not None:
-        x = x * np.repeat(block_weights, p // vectors.blocks).astype(np.float32)
-        block_weights = None
-    x = np.ascontiguousarray(x, dtype=np.float32 if vectors.norm == 2 else x.dtype)
-    if block_weights is None:
-        starts, weights = np.zeros(1, np.int64), np.ones(1)
     else:
-        weights = np.asarray(block_weights, dtype=np.float64)
-        new = np.flatnonzero(np.r_[True, weights[1:] != weights[:-1]])
-        starts, weights = new * (p // vectors.blocks), weights[new]
+        x = np.asarray(x, dtype=np.uint8)
+    if weights is None:
+        groups = [(1.0, np.arange(1))]
+        bins = x.shape[1]
+    else:
+        distinct, group = np.unique(np.asarray(weights, dtype=np.float64), return_inverse=True)
+        groups = [(weight, np.flatnonzero(group == g)) for g, weight in enumerate(distinct)]
+        bins = x.shape[1] // vectors.blocks
+
+    step = lanes(x.dtype)
+    chunk = CHUNK_BYTES // x.itemsize
+    widths = [-(-len(blocks) * bins // step) * step for _, blocks in groups]
+    starts = np.concatenate([[0], np.cumsum(widths)])
+    if len(groups) > 1 or widths[0] != x.shape[1]:
+        laid_out = np.zeros((len(x), starts[-1]), dtype=x.dtype)
+        stacked = x.reshape(len(x), -1, bins)
+        for start, (_, blocks) in zip(starts, groups, strict=False):
+            stop = start + len(blocks) * bins
+            laid_out[:, start:stop] = stacked[:, blocks].reshape(len(x), -1)
+        x = laid_out
     pieces = [
-        (start, weight)
-        for first, last, weight in zip(starts, np.r_[starts[1:], p], weights, strict=True)
-        for start in range(int(first), int(last), CHUNK)
+        (first, weight if vectors.norm == 1 else weight**2)
+        for start, width, (weight, _) in zip(starts, widths, groups, strict=False)
+        for first in range(start, start + width, chunk)
     ]
-    bounds = np.array([start for start, _ in pieces] + [p], dtype=np.int64)
     return Rows(
-        x, bounds, np.array([weight for _, weight in pieces], dtype=np.float64), vectors.norm
+        x=np.ascontiguousarray(x),
+        bounds=np.array([first for first, _ in pieces] + [starts[-1]], dtype=np.int64),
+        weights=np.array([weight for _, weight in pieces], dtype=np.float64),
+        norm=vectors.norm,
     )
+
+
+@njit(cache=True, nogil=True)
+def tile_sums(x, rows_a, rows_b, bounds, weights, norm, out):  # type: ignore[no-untyped-def]
+    """Fill ``out[i, j]`` with Σ w·|x[rows_a[i]] − x[rows_b[j]]|^norm, before root and scale.
+
+    Parameters
+    ----------
+    x, bounds, weights, norm
+        Those of ``Rows``.
+    rows_a, rows_b : ndarrays of int64
+        Which rows; up to about TILE of each stay in the cache.
+    out : ndarray of shape (len(rows_a), len(rows_b)) or larger, float64
+    """
+    out[: len(rows_a), : len(rows_b)] = 0.0
+    for chunk in range(len(weights)):
+        start, stop, weight = bounds[chunk], bounds[chunk + 1], weights[chunk]
+        for i in range(0, len(rows_a), ROWS_A):
+            for j in range(0, len(rows_b), ROWS_B):
+                if norm == 1:
+                    sums = l1_block(x, rows_a, i, rows_b, j, start, stop)
+                else:
+                    sums = l2_block(x, rows_a, i, rows_b, j, start, stop)
+                for a in range(min(ROWS_A, len(rows_a) - i)):
+                    for b in range(min(ROWS_B, len(rows_b) - j)):
+                        out[i + a, j + b] += weight * sums[a * ROWS_B + b]
+
+
+@njit(cache=True, nogil=True)
+def pair_sum(a, b, bounds, weights, norm):  # type: ignore[no-untyped-def]
+    """Σ w·|a − b|^norm of two rows in float64, added in an order that only the chunks decide."""
+    total = 0.0
+    for chunk in range(len(weights)):
+        start, stop, weight = bounds[chunk], bounds[chunk + 1], weights[chunk]
+        if norm == 1:
+            total += weight * l1_pair(a, b, start, stop)
+        else:
+            total += weight * l2_pair(a, b, start, stop)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def candidate_sums(x, bounds, weights, norm, rows, candidates, out):  # type: ignore[no-untyped-def]
+    """Fill ``out[r, c]`` with the pair sum of ``rows[r]`` and ``candidates[r, c]``.
+
+    Negative candidates get infinity. Chunk by chunk, so that one chunk of all rows stays in the
+    cache; the sums are those of :func:`pair_sum` to the last bit.
+    """
+    out[:, :] = 0.0
+    for chunk in range(len(weights)):
+        start, stop, weight = bounds[chunk], bounds[chunk + 1], weights[chunk]
+        for r in range(candidates.shape[0]):
+            for c in range(candidates.shape[1]):
+                j = candidates[r, c]
+                if j < 0:
+                    out[r, c] = np.inf
+                elif norm == 1:
+                    out[r, c] += weight * l1_pair(x[rows[r]], x[j], start, stop)
+                else:
+                    out[r, c] += weight * l2_pair(x[rows[r]], x[j], start, stop)
 
 
 def _chunk_sum(norm, a, b):  # type: ignore[no-untyped-def]
@@ -116,77 +204,60 @@ def _chunk_sum_of(norm, a, b):  # type: ignore[no-untyped-def]
     return floats
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def tile_sums(a, b, bounds, weights, norm, out):  # type: ignore[no-untyped-def]
-    """Fill ``out[i, j]`` with Σ w·|a_i − b_j|^norm, before the root and the scale.
-
-    Parameters
-    ----------
-    a, b : ndarray of shape (rows, p)
-        Rows of ``Rows.x``, contiguous along p.
-    bounds, weights, norm
-        Those of ``Rows``.
-    out : ndarray of shape (rows of a, rows of b), float64
-    """
-    out[:, :] = 0.0
-    for c in range(weights.shape[0]):
-        start, stop = bounds[c], bounds[c + 1]
-        for i in range(a.shape[0]):
-            for j in range(b.shape[0]):
-                out[i, j] += weights[c] * _chunk_sum(norm, a[i, start:stop], b[j, start:stop])
-
-
-@njit(cache=True, nogil=True)
-def pair_sum(a, b, bounds, weights, norm):  # type: ignore[no-untyped-def]
-    """Σ w·|a − b|^norm of two rows in float64, added in an order that only the chunks decide."""
-    total = 0.0
-    for c in range(weights.shape[0]):
-        chunk = 0.0
-        for i in range(bounds[c], bounds[c + 1]):
-            difference = abs(np.float64(a[i]) - np.float64(b[i]))
-            chunk += difference if norm == 1 else difference * difference
-        total += weights[c] * chunk
-    return total
-
-
-@njit(cache=True, nogil=True)
-def candidate_sums(x, bounds, weights, norm, first, last, candidates, out):  # type: ignore[no-untyped-def]
-    """Fill ``out[i, c]`` with the pair sum of row i and ``candidates[i, c]``, inf where negative.
-
-    Only rows ``first`` … ``last`` − 1 are filled, so that threads can share the work.
-    """
-    for i in range(first, last):
-        for c in range(candidates.shape[1]):
-            j = candidates[i, c]
-            out[i, c] = pair_sum(x[i], x[j], bounds, weights, norm) if j >= 0 else np.inf
-
-
 def settle(
-    rows: Rows, candidates: np.ndarray, k: int, *, scale: float
+    rows: Rows,
+    candidates: np.ndarray,
+    k: int,
+    *,
+    scale: float,
+    threads: int = 1,
+    of: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Choose the k best of each row's candidates by (float64 distance, index).
 
     Parameters
     ----------
     rows : Rows
-    candidates : ndarray of shape (n, c), int32
+    candidates : ndarray of shape (m, c), int32
         At least k different rows each, never the row itself; −1 where there is none.
     k : int
     scale : float
         Turns the norm into the statistical distance.
+    threads : int
+    of : ndarray of shape (m,), optional
+        Whose candidates they are; all rows in order by default.
 
     Returns
     -------
-    indices : ndarray of shape (n, k), int32
-    distances : ndarray of shape (n, k), float64
+    indices : ndarray of shape (m, k), int32
+    distances : ndarray of shape (m, k), float64
     """
     candidates = np.ascontiguousarray(candidates, dtype=np.int32)
+    of = np.arange(len(candidates)) if of is None else np.asarray(of, dtype=np.int64)
     sums = np.empty(candidates.shape)
-    candidate_sums(
-        rows.x, rows.bounds, rows.weights, rows.norm, 0, len(candidates), candidates, sums
-    )
+
+    def fill(part: slice) -> None:
+        candidate_sums(
+            rows.x, rows.bounds, rows.weights, rows.norm, of[part], candidates[part], sums[part]
+        )
+
+    share(fill, len(candidates), threads=threads)
     order = np.lexsort((candidates, sums))[:, :k]
-    distances = np.take_along_axis(sums, order, axis=1)
-    if rows.norm == 2:
-        distances = np.sqrt(distances)
-    return np.take_along_axis(candidates, order, axis=1), scale * distances
+    best = np.take_along_axis(sums, order, axis=1)
+    return np.take_along_axis(candidates, order, axis=1), distances(best, rows.norm, scale)
+
+
+def distances(sums: np.ndarray, norm: int, scale: float) -> np.ndarray:
+    """Turn sums of the kernels into statistical distances."""
+    return scale * (np.sqrt(sums) if norm == 2 else sums)
+
+
+def share(work: Callable[[slice], None], n: int, *, threads: int) -> None:
+    """Call ``work`` with equal slices of range(n), one a thread."""
+    if threads == 1:
+        work(slice(0, n))
+        return
+    cuts = np.linspace(0, n, threads + 1).astype(int)
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, [slice(*ends) for ends in itertools.pairwise(cuts)]):
+            pass
