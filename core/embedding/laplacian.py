@@ -1,0 +1,73 @@
+"""Laplacian eigenmaps (Belkin and Niyogi 2003) on given neighbours."""
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array, eye_array
+
+from core.distance import Vectors
+from core.embedding.graph import union_graph
+from core.embedding.landmarks import LANDMARKS
+from core.embedding.method import Request
+from core.embedding.spectral import Lists, Problem, SpectralMethod
+from core.progress import Progress
+from core.registry import Parameter, Value
+
+# An edge much longer than σ would weigh nothing and fall out of the graph; it stays an edge.
+LIGHTEST = 1e-6
+
+
+class Laplacian(SpectralMethod):
+    """Neighbours stay together: the smoothest functions on the union graph."""
+
+    name = "laplacian"
+    title = "Laplacian eigenmaps"
+    help = "The smoothest functions on the neighbour graph"
+    parameters = (
+        Parameter(
+            name="weights",
+            default="unit",
+            choices=("unit", "heat"),
+            help="What an edge weighs: 1, or exp(−d²/2σ²)",
+        ),
+        Parameter(
+            name="sigma",
+            default=0.0,
+            low=0.0,
+            help="σ of the heat kernel in the distance's own units; 0 takes the median distance "
+            "between neighbours",
+        ),
+        LANDMARKS,
+    )
+
+    def resolved(self, request: Request) -> tuple[dict[str, Value], tuple[str, ...]]:
+        """With the heat kernel, fill in σ and say it."""
+        settings = dict(request.settings)
+        if settings["weights"] == "unit":
+            return settings, ()
+        how = "as asked"
+        if not settings["sigma"]:
+            settings["sigma"] = float(np.median(request.distances[request.distances > 0]))
+            how = "the median distance between neighbours"
+        return settings, (f"the heat kernel has σ = {settings['sigma']:.4g}, {how}",)
+
+    def problem(
+        self,
+        lists: Lists,
+        vectors: Vectors,
+        *,
+        dim: int,
+        threads: int,
+        progress: Progress,
+        settings: dict[str, Value],
+    ) -> Problem:
+        """I − D^−½ A D^−½, whose null vector is √degree."""
+        progress(0.0, "weighing the graph")
+        graph = union_graph(lists.indices, lists.distances)
+        weights = np.ones(len(graph.lengths))
+        if settings["weights"] == "heat":
+            weights = np.exp(-((graph.lengths / float(settings["sigma"])) ** 2) / 2)
+            weights = np.maximum(weights, LIGHTEST)
+        adjacency = graph.matrix(weights)
+        root = np.sqrt(adjacency.sum(axis=1))
+        scale = diags_array(1 / root)
+        normalised = eye_array(graph.n, format="csr") - scale @ adjacency @ scale
+        return Problem(csr_array(normalised), root)

@@ -1,0 +1,56 @@
+"""Locally linear embedding (Roweis and Saul 2000) on given neighbours."""
+
+import numpy as np
+from scipy.sparse import csr_array, eye_array
+
+from core.distance import Vectors
+from core.embedding.landmarks import LANDMARKS
+from core.embedding.neighborhoods import barycentric_weights, map_grams
+from core.embedding.spectral import Lists, Problem, SpectralMethod
+from core.progress import Progress
+from core.registry import Parameter, Value
+
+
+class LocallyLinear(SpectralMethod):
+    """Each point is rebuilt from its neighbours, here and on the map, with the same weights."""
+
+    name = "lle"
+    title = "LLE"
+    help = "Keeps the weights that rebuild each point from its neighbours"
+    parameters = (
+        Parameter(
+            name="ridge",
+            default=1e-3,
+            low=1e-9,
+            high=1.0,
+            help="Share of the local trace added to the diagonal when solving for the weights",
+        ),
+        LANDMARKS,
+    )
+
+    def problem(
+        self,
+        lists: Lists,
+        vectors: Vectors,
+        *,
+        dim: int,
+        threads: int,
+        progress: Progress,
+        settings: dict[str, Value],
+    ) -> Problem:
+        """(I − W)ᵀ(I − W) for weights W that sum to one."""
+        m, k = lists.indices.shape
+        ridge = float(settings["ridge"])
+        weights = map_grams(
+            lambda gram: barycentric_weights(gram, ridge),
+            vectors,
+            lists.rows,
+            lists.rows[lists.indices],
+            threads=threads,
+            progress=progress,
+            message="solving for the weights",
+        )
+        indptr = np.arange(0, m * k + 1, k)
+        rebuild = csr_array((weights.ravel(), lists.indices.ravel(), indptr), shape=(m, m))
+        residual = eye_array(m, format="csr") - rebuild
+        return Problem(csr_array(residual.T @ residual), np.ones(m))

@@ -1,0 +1,112 @@
+"""What an embedding method is, what it is asked and what it answers."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from core.distance import Vectors
+from core.progress import Progress
+from core.registry import Parameter, Value
+
+
+class NeighborLists(Protocol):
+    """The nearest neighbours of every point, as :class:`core.neighbors.Neighbors` holds them."""
+
+    @property
+    def indices(self) -> np.ndarray:
+        """Row numbers (n, k) of the neighbours."""
+
+    @property
+    def distances(self) -> np.ndarray:
+        """Distances (n, k) to them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Points on the map.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n, dim)
+        float64 coordinates; always finite.
+    method : str
+        The method's name.
+    parameters : mapping
+        Every parameter of the method, with the value that was used.
+    components : int
+        How many connected components the union of the neighbour lists has.
+    landmarks : int or None
+        How many points were fitted, where the others were placed by them; None: all were fitted.
+    notices : tuple of str
+        What the analyst should know about this result.
+    eigenvalues : ndarray of shape (dim,), optional
+        For the spectral methods, the eigenvalue behind each coordinate (one component only).
+    """
+
+    y: np.ndarray
+    method: str
+    parameters: Mapping[str, Value]
+    components: int
+    landmarks: int | None = None
+    notices: tuple[str, ...] = ()
+    eigenvalues: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """One embedding that is asked for; checked, so that methods need not check again.
+
+    Attributes
+    ----------
+    indices : ndarray of shape (n, k), int64
+        Row numbers of the neighbours.
+    distances : ndarray of shape (n, k), float64
+        Their statistical distances.
+    vectors : Vectors
+        The n points.
+    dim, seed, threads : int
+        Coordinates wanted, seed of whatever is random, threads to use.
+    progress : Progress
+        Whom to tell; it may raise Cancelled.
+    settings : mapping
+        A value for each of the method's parameters.
+    """
+
+    indices: np.ndarray
+    distances: np.ndarray
+    vectors: Vectors
+    dim: int
+    seed: int
+    threads: int
+    progress: Progress
+    settings: Mapping[str, Value]
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.indices)
+
+    @property
+    def k(self) -> int:
+        """Neighbours of each point."""
+        return self.indices.shape[1]
+
+
+class Method(ABC):
+    """A way from neighbour lists to coordinates."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    help: ClassVar[str]
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    def n_neighbors_needed(self, k: int, settings: Mapping[str, Value], n: int) -> int:
+        """How many neighbours of each of n points to search for, where the analyst chose k."""
+        return min(k, n - 1)
+
+    @abstractmethod
+    def fit(self, request: Request) -> Embedding:
+        """Embed at least two points that are not all in one place."""

@@ -1,0 +1,144 @@
+"""UMAP (McInnes, Healy and Melville 2018) on given neighbours, by umap-learn."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from core.distance import Vectors
+from core.embedding.graph import union_graph
+from core.embedding.method import Embedding, Method, Request
+from core.embedding.neighborhoods import coordinates
+from core.errors import InputError
+from core.progress import Progress
+from core.registry import Parameter
+
+# Above this many points the layout runs on all threads unless asked to be repeatable: its threads
+# move the same points without locks, so the picture depends on their timing.
+REPEATABLE_UP_TO = 50_000
+
+
+class UMAP(Method):
+    """A fuzzy version of the graph, laid out by attraction and repulsion."""
+
+    name = "umap"
+    title = "UMAP"
+    help = "Lays out a fuzzy neighbour graph by attraction and repulsion"
+    parameters = (
+        Parameter(
+            name="min_dist",
+            default=0.1,
+            low=0.0,
+            high=1.0,
+            help="How tightly points may sit together on the map",
+        ),
+        Parameter(
+            name="epochs",
+            default=0,
+            low=0,
+            high=100_000,
+            help="Passes over the edges; 0 takes 500 up to 10,000 points, 200 beyond",
+        ),
+        Parameter(
+            name="repeatable",
+            default=False,
+            help=f"Same seed, same picture also above {REPEATABLE_UP_TO:,} points, on one thread",
+        ),
+    )
+
+    def fit(self, request: Request) -> Embedding:
+        """Take umap-learn's own steps, so that its numbers are those of ``umap.UMAP``."""
+        if request.n < request.dim + 2:
+            raise InputError(
+                f"UMAP in {request.dim} dimensions needs at least {request.dim + 2} points, got "
+                f"{request.n}; choose ISOMAP, or take more points"
+            )
+        request.progress(0.0, "weighing the graph")
+        import numba
+        from umap.umap_ import find_ab_params, fuzzy_simplicial_set, simplicial_set_embedding
+
+        settings = dict(request.settings)
+        settings["epochs"] = int(settings["epochs"]) or (500 if request.n <= 10_000 else 200)
+        parallel = request.n > REPEATABLE_UP_TO and not settings["repeatable"]
+        notices = []
+        if parallel:
+            notices.append(
+                f"above {REPEATABLE_UP_TO:,} points UMAP runs on all threads and its picture "
+                "changes from run to run; ask for repeatable to fix it"
+            )
+        components, _ = union_graph(request.indices, request.distances).components()
+        if components > 1:
+            notices.append(
+                f"the neighbour graph has {components} components, whose places relative to each "
+                "other mean nothing; a larger K may join them"
+            )
+        # umap-learn counts the point itself as its first neighbour.
+        indices = np.column_stack([np.arange(request.n), request.indices]).astype(np.int32)
+        distances = np.column_stack([np.zeros(request.n), request.distances]).astype(np.float32)
+        random_state = np.random.RandomState(request.seed)
+        a, b = find_ab_params(1.0, float(settings["min_dist"]))
+        rows: Any = _Rows(request.vectors)
+        threads_before = numba.get_num_threads()
+        numba.set_num_threads(min(request.threads, threads_before))
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                graph, *_ = fuzzy_simplicial_set(
+                    rows, request.k + 1, random_state, rows.metric, {}, indices, distances
+                )
+                request.progress(0.05, "finding a start")
+                y, _ = simplicial_set_embedding(
+                    rows,
+                    graph,
+                    request.dim,
+                    initial_alpha=1.0,
+                    a=a,
+                    b=b,
+                    gamma=1.0,
+                    negative_sample_rate=5,
+                    n_epochs=_Epochs(int(settings["epochs"]), request.progress),
+                    init="spectral",
+                    random_state=random_state,
+                    metric=rows.metric,
+                    metric_kwds={},
+                    densmap=False,
+                    densmap_kwds={},
+                    output_dens=False,
+                    parallel=parallel,
+                )
+        finally:
+            numba.set_num_threads(threads_before)
+        if any("Spectral initialisation failed" in str(warning.message) for warning in caught):
+            notices.append("no spectral start was found; the layout started from random places")
+        return Embedding(
+            y.astype(np.float64), self.name, settings, components, notices=tuple(notices)
+        )
+
+
+class _Epochs(list[int]):
+    """The number of epochs, in a form that reports progress.
+
+    umap-learn takes a list of epochs after which to keep a copy of the layout, and asks after
+    each epoch whether it is in the list. That question is the one place where its optimiser comes
+    back to its caller, who can then report, or raise to stop.
+    """
+
+    def __init__(self, epochs: int, progress: Progress) -> None:
+        super().__init__([epochs])
+        self.progress = progress
+
+    def __contains__(self, epoch: Any) -> bool:
+        self.progress(0.1 + 0.9 * (epoch + 1) / self[0], "moving points")
+        return False
+
+
+class _Rows:
+    """The vectors as umap-learn reads them: their number, and rows of a component by mask."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self.vectors = vectors
+        self.shape = vectors.x.shape
+        self.metric = "manhattan" if vectors.norm == 1 else "euclidean"
+
+    def __getitem__(self, mask: np.ndarray) -> np.ndarray:
+        return coordinates(self.vectors, np.flatnonzero(mask))
