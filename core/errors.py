@@ -9,5 +9,5 @@ class InputError(WattfoldError, ValueError):
     """Something given by the user cannot be used: a file, a column, a parameter."""
 
 
-class Cancelled(WattfoldError):
+class Cancelled(WattfoldError):  # noqa: N818 (a wish, not an error)
     """The user asked for the work to stop."""

@@ -11,7 +11,8 @@ from typing import Protocol
 class Progress(Protocol):
     """What a stage is given to report to."""
 
-    def __call__(self, fraction: float, message: str = "") -> None: ...
+    def __call__(self, fraction: float, message: str = "") -> None:
+        """Take note that ``fraction`` of the work is done, or raise ``Cancelled``."""
 
 
 def silent(fraction: float, message: str = "") -> None:

@@ -78,9 +78,12 @@ class Described(Protocol):
     """What the registry asks of an entry."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What people type to choose it."""
+
     @property
-    def parameters(self) -> tuple[Parameter, ...]: ...
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Its settings."""
 
 
 Entry = TypeVar("Entry", bound=Described)

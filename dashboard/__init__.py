@@ -1,0 +1,1 @@
+"""The page: state, plots, layout and jobs on top of ``core``."""

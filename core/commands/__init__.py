@@ -1,0 +1,5 @@
+"""The commands of ``wattfold`` that need no page, one module each."""
+
+from core.commands import demo, info, ingest
+
+COMMANDS = (demo, ingest, info)

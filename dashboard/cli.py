@@ -1,0 +1,12 @@
+"""The ``wattfold`` command: the commands of ``core``, and ``serve``."""
+
+import sys
+
+from core.cli import main as core_main
+from core.commands import COMMANDS
+from dashboard import serve
+
+
+def main() -> None:
+    """Run ``wattfold``."""
+    sys.exit(core_main(commands=(*COMMANDS, serve)))
