@@ -1,12 +1,12 @@
-"""`wattfold demo`: make a dataset of synthetic households."""
+"""``wattfold demo``: make a dataset of synthetic households."""
 
 import argparse
 from typing import Any
 
 import pyarrow.parquet as pq
 
-from core.demo import KINDS, TRUTH, make_demo
-from core.demo.generate import OPTIONS
+from core.commands.accounts import accounts_text, dataset_accounts
+from core.demo import KINDS, OPTIONS, TRUTH, make_demo
 from core.progress import Progress
 
 NAME = "demo"
@@ -14,49 +14,32 @@ HELP = "make a dataset of synthetic households, with planted anomalies and the t
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of the command."""
-    parser.add_argument("path", metavar="DIR", help="where to write the dataset")
+    """Describe the arguments."""
+    parser.add_argument("path", metavar="DIR", help="the dataset directory to write")
     for option in OPTIONS:
         parser.add_argument(
             option.flag,
             type=option.kind,
             default=option.default,
             metavar="N",
-            help=f"{option.help} (default {option.default})".replace("%", "%%"),
+            help=f"{option.help} (default {option.default})",
         )
 
 
-def run(args: argparse.Namespace, progress: Progress) -> dict[str, Any]:
-    """Make the dataset and say what is in it."""
-    dataset = make_demo(
-        args.path, households=args.households, days=args.days, seed=args.seed, progress=progress
-    )
-    health, households = dataset.health, dataset.households
+def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    """Make the dataset; return its accounts and how many anomalies of each kind it has."""
+    sizes = {option.name: getattr(arguments, option.name) for option in OPTIONS}
+    dataset = make_demo(arguments.path, **sizes, progress=progress)
     kinds = pq.read_table(dataset.path / TRUTH)["kind"].to_pylist()
-    return {
-        "path": str(dataset.path),
-        "households": len(households),
-        "readings": health["accepted"],
-        "accepted": health["accepted"],
-        "collapsed": health["collapsed"],
-        "rejected": health["rejected"],
-        "rejected_by_reason": health["rejected_by_reason"],
-        "interval_minutes": dataset.interval_minutes,
-        "first": households["first"].min().isoformat(),
-        "last": households["last"].max().isoformat(),
-        "missing_share": float(households["missing_share"].mean()),
-        "planted": {kind: kinds.count(kind) for kind in KINDS},
-    }
+    planted = {kind: kinds.count(kind) for kind in KINDS}
+    return {**dataset_accounts(dataset), "planted": planted}
 
 
 def render(result: dict[str, Any]) -> str:
-    """Tell people what was made."""
+    """Say what was made, and what to do next."""
+    lines = [accounts_text(result)]
     planted = ", ".join(f"{count} {kind}" for kind, count in result["planted"].items() if count)
-    return "\n".join(
-        [
-            f"{result['path']}: {result['households']:,} households, "
-            f"{result['readings']:,} readings every {result['interval_minutes']} minutes",
-            f"from {result['first']} to {result['last']}, {result['missing_share']:.1%} missing",
-            f"planted anomalies: {planted or 'none, there are too few households'} (see {TRUTH})",
-        ]
-    )
+    if planted:
+        lines.append(f"planted       {planted} (listed in {TRUTH})")
+    lines.append(f"look at it:   wattfold serve {result['path']}")
+    return "\n".join(lines)
