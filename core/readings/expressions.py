@@ -24,7 +24,7 @@ _DATES = ("%d{0}%m{0}%Y", "%m{0}%d{0}%Y", "%d{0}%m{0}%y", "%m{0}%d{0}%y", "%d{0}
 _CLOCKS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p", "%I:%M%p", "%H%M")
 
 # Meters did not exist before; a later year is a slip of the pen.
-_FIRST_TIME, _LAST_TIME = "1980-01-01", "2100-01-01"
+_SENSIBLE = "time >= TIMESTAMP '1980-01-01' AND time < TIMESTAMP '2100-01-01'"
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,9 @@ def _find_formats(text: str, samples: list[str], source: Source, staging: Stagin
     ]
 
     def parsed(formats: list[str]) -> int:
-        query = "SELECT count(try_strptime(x, $formats)) FROM (SELECT unnest($samples) AS x)"
+        # %Y reads 20 as the year 20: only a time that makes sense counts.
+        query = f"""SELECT count(*) FROM (SELECT try_strptime(unnest($samples), $formats) AS time)
+            WHERE {_SENSIBLE}"""
         return int(staging.query(query, {"formats": formats, "samples": distinct})[0][0])
 
     counts = [parsed(formats) for formats in candidates]
@@ -171,8 +173,7 @@ def reading_select(
                 WHEN time IS NULL THEN
                     CASE WHEN trim(coalesce(time_text, '')) = ''
                         THEN 'missing time' ELSE 'unparsable time' END
-                WHEN time < TIMESTAMP '{_FIRST_TIME}' OR time >= TIMESTAMP '{_LAST_TIME}'
-                    THEN 'unparsable time'
+                WHEN NOT ({_SENSIBLE}) THEN 'unparsable time'
                 WHEN value IS NULL THEN
                     CASE WHEN value_text IS NULL OR lower(trim(value_text)) IN ({missing})
                         THEN 'missing value' ELSE 'unparsable value' END

@@ -119,7 +119,7 @@ class Staging:
             "SELECT line, any_value(csv_line) FROM malformed GROUP BY line ORDER BY 1"
         )
         self.discard_malformed()
-        self.malformed += [(source.name, line, text or "") for line, text in rows]
+        self.malformed += [(source.name, line, (text or "").strip()) for line, text in rows]
         return tuple(line for line, _ in rows)
 
 
