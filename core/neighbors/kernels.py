@@ -7,14 +7,10 @@ summed in float64 in an order that the chunks alone decide; what they give does 
 tiles or threads. All kernels release the GIL.
 """
 
-import itertools
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
+from numba import njit
 
 from core.distance import Vectors
 from core.neighbors.simd import (
@@ -26,6 +22,7 @@ from core.neighbors.simd import (
     l2_pair,
     lanes,
 )
+from core.neighbors.threads import share, slices
 
 # Wide enough that adding a register up is rare; two tiles of TILE rows stay in a core's L2 cache.
 CHUNK_BYTES = 4096
@@ -54,17 +51,17 @@ class Rows:
 
     @property
     def relative_error(self) -> float:
-        """Bound on the relative error of a tile's or a pair's sum, before the root.
+        """Bound on how far a tile's sum is from the pair's, relative to either.
 
         Adding w non-negative float32 numbers in any order is off by at most (w − 1)·2⁻²⁴ of the
-        sum; the difference and its square round three times more. Counts are exact but for the
-        float64 sum of chunks.
+        sum; the difference and its square round three times more, and the pair in float64. Sums of
+        counts are integers, and their chunks are weighted and added alike in tiles and pairs: no
+        difference at all.
         """
-        chunks = len(self.weights)
-        pair = (int(np.diff(self.bounds).max()) + chunks + 4) * 2.0**-52
         if self.x.dtype == np.uint8:
-            return pair
-        return pair + (int(np.diff(self.bounds).max()) + 4) * 2.0**-24 * (1 + 1e-3)
+            return 0.0
+        width = int(np.diff(self.bounds).max())
+        return (width + 4) * 2.0**-24 * (1 + 1e-3) + len(self.weights) * 2.0**-52
 
 
 def prepare(vectors: Vectors) -> Rows:
@@ -173,91 +170,44 @@ def candidate_sums(x, bounds, weights, norm, rows, candidates, out):  # type: ig
                     out[r, c] += weight * l2_pair(x[rows[r]], x[j], start, stop)
 
 
-def _chunk_sum(norm, a, b):  # type: ignore[no-untyped-def]
-    """Σ |a − b|^norm over one chunk of two rows; compiled by dtype below."""
-    raise NotImplementedError("only compiled code calls this")
-
-
-@overload(_chunk_sum)
-def _chunk_sum_of(norm, a, b):  # type: ignore[no-untyped-def]
-    if isinstance(a.dtype, types.Integer):
-
-        def counts(norm, a, b):  # type: ignore[no-untyped-def]
-            total = np.uint32(0)
-            for i in range(a.shape[0]):
-                difference = np.int32(np.int32(a[i]) - np.int32(b[i]))
-                total = np.uint32(total + np.uint32(abs(difference)))
-            return np.float64(total)
-
-        return counts
-
-    def floats(norm, a, b):  # type: ignore[no-untyped-def]
-        total = np.float32(0)
-        if norm == 1:
-            for i in range(a.shape[0]):
-                total += abs(a[i] - b[i])
-        else:
-            for i in range(a.shape[0]):
-                total += (a[i] - b[i]) ** 2
-        return np.float64(total)
-
-    return floats
-
-
 def settle(
-    rows: Rows,
-    candidates: np.ndarray,
-    k: int,
-    *,
-    scale: float,
-    threads: int = 1,
-    of: np.ndarray | None = None,
+    rows: Rows, candidates: np.ndarray, k: int, *, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Choose the k best of each row's candidates by (float64 distance, index).
+    """Choose the k best of each row's candidates by (float64 sum, index).
 
     Parameters
     ----------
     rows : Rows
-    candidates : ndarray of shape (m, c), int32
+    candidates : ndarray of shape (n, c), int32
         At least k different rows each, never the row itself; −1 where there is none.
     k : int
-    scale : float
-        Turns the norm into the statistical distance.
     threads : int
-    of : ndarray of shape (m,), optional
-        Whose candidates they are; all rows in order by default.
 
     Returns
     -------
-    indices : ndarray of shape (m, k), int32
-    distances : ndarray of shape (m, k), float64
+    indices : ndarray of shape (n, k), int32
+    sums : ndarray of shape (n, k), float64
     """
     candidates = np.ascontiguousarray(candidates, dtype=np.int32)
-    of = np.arange(len(candidates)) if of is None else np.asarray(of, dtype=np.int64)
+    everything = np.arange(len(candidates))
     sums = np.empty(candidates.shape)
 
-    def fill(part: slice) -> None:
+    def fill(piece: slice) -> None:
         candidate_sums(
-            rows.x, rows.bounds, rows.weights, rows.norm, of[part], candidates[part], sums[part]
+            rows.x,
+            rows.bounds,
+            rows.weights,
+            rows.norm,
+            everything[piece],
+            candidates[piece],
+            sums[piece],
         )
 
-    share(fill, len(candidates), threads=threads)
+    share(fill, slices(len(candidates), -(-len(candidates) // threads)), threads=threads)
     order = np.lexsort((candidates, sums))[:, :k]
-    best = np.take_along_axis(sums, order, axis=1)
-    return np.take_along_axis(candidates, order, axis=1), distances(best, rows.norm, scale)
+    return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(sums, order, axis=1)
 
 
 def distances(sums: np.ndarray, norm: int, scale: float) -> np.ndarray:
     """Turn sums of the kernels into statistical distances."""
     return scale * (np.sqrt(sums) if norm == 2 else sums)
-
-
-def share(work: Callable[[slice], None], n: int, *, threads: int) -> None:
-    """Call ``work`` with equal slices of range(n), one a thread."""
-    if threads == 1:
-        work(slice(0, n))
-        return
-    cuts = np.linspace(0, n, threads + 1).astype(int)
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(work, [slice(*ends) for ends in itertools.pairwise(cuts)]):
-            pass

@@ -219,11 +219,10 @@ def _pair(norm: int) -> Any:
             size = signature.args[0].dtype.bitwidth // 8
             recipe = _choose(context, signature.args[0].dtype, norm, _DOUBLE)
             offset = builder.mul(start, _number(size))
-            rows = [
-                [_at(builder, _array(context, builder, kind, value).data, offset)]
-                for kind, value in zip(signature.args[:2], (a, b), strict=True)
-            ]
-            return _sum_columns(builder, recipe, *rows, size, builder.sub(stop, start))[0]
+            row_a = _at(builder, _array(context, builder, signature.args[0], a).data, offset)
+            row_b = _at(builder, _array(context, builder, signature.args[1], b).data, offset)
+            width = builder.sub(stop, start)
+            return _sum_columns(builder, recipe, [row_a], [row_b], size, width)[0]
 
         return types.float64(a, b, types.int64, types.int64), codegen
 
