@@ -3,7 +3,6 @@
 import csv
 import gzip
 import itertools
-import os
 import re
 from collections import Counter
 from datetime import datetime, timedelta
@@ -246,7 +245,7 @@ def test_stamps_at_the_end_of_the_interval(tmp_path):
 
 
 def test_negative_readings_are_kept_on_request(tmp_path):
-    rows = day("2013-01-07", {}) + [("h", "2013-01-08 00:00", "-0.25")]
+    rows = [*day("2013-01-07", {}), ("h", "2013-01-08 00:00", "-0.25")]
     source = long_file(tmp_path / "a.csv", rows)
     assert ingest([source], tmp_path / "d").health["rejected_by_reason"] == {"negative value": 1}
     options = IngestOptions(allow_negative=True)
@@ -410,4 +409,4 @@ def test_gzip_of_any_name(tmp_path):
     with gzip.open(tmp_path / "readings.bin", "wt") as file:
         file.write(rows)
     assert ingest([tmp_path / "readings.bin"], tmp_path / "d").health["accepted"] == 48
-    assert not [name for name in os.listdir(tmp_path) if "partial" in name]
+    assert not list(tmp_path.glob(".*partial*"))

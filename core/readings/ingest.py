@@ -37,7 +37,7 @@ from core.readings.intervals import find_interval
 from core.readings.metadata import read_metadata
 from core.readings.options import IngestOptions
 from core.readings.sources import Source, find_sources
-from core.readings.staging import Staging, open_staging, readable_errors
+from core.readings.staging import Staging, open_staging
 
 _GRID_TOLERANCE_SECONDS = 60
 _BATCH_ROWS = 8 * ROW_GROUP_SIZE
@@ -179,11 +179,7 @@ def _write(
     tally = Tally.of(len(households))
     changes = _changes(staging, options)
     accepted_total = staging.query("SELECT count(*) FROM placed WHERE reason IS NULL")[0][0]
-    with (
-        draft.readings_writer() as writer,
-        ThreadPoolExecutor(max_workers=1) as background,
-        readable_errors("the staged readings"),
-    ):
+    with draft.readings_writer() as writer, ThreadPoolExecutor(max_workers=1) as background:
         written: Future[None] | None = None
         done = 0
         for chunk in _sorted_chunks(staging):

@@ -185,8 +185,8 @@ def _unpack(path: Path, into: Path) -> Iterator[Source]:
                         unpacked.write(block)
                 _check_readable(target)
                 yield Source(target, name)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error) as error:
-        raise InputError(f"{path} is a damaged or protected archive: {error}") from error
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, OSError) as error:
+        raise InputError(f"{path} cannot be unpacked: {error}") from error
 
 
 def _first_line(error: Exception) -> str:

@@ -126,22 +126,20 @@ class Staging:
 @contextmanager
 def open_staging(directory: Path, *, threads: int | None = None) -> Iterator[Staging]:
     """Open an empty staging database in a directory that the caller removes."""
-    connection = duckdb.connect(
-        str(directory / "staging.duckdb"),
-        config={
-            "memory_limit": _MEMORY_LIMIT,
-            "threads": threads or os.cpu_count() or 1,
-            "temp_directory": str(directory / "spill"),
-            # Nothing is fetched or loaded at run time.
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        },
-    )
-    try:
+    config = {
+        "memory_limit": _MEMORY_LIMIT,
+        "threads": threads or os.cpu_count() or 1,
+        "temp_directory": str(directory / "spill"),
+        # Nothing is fetched or loaded at run time.
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    with (
+        readable_errors("the staged readings"),
+        duckdb.connect(str(directory / "staging.duckdb"), config=config) as connection,
+    ):
         connection.execute(_SCHEMA)
         yield Staging(connection)
-    finally:
-        connection.close()
 
 
 @contextmanager
@@ -151,7 +149,7 @@ def readable_errors(name: str) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         first_line = str(error).splitlines()[0]
-        raise InputError(f"{name} cannot be read: {first_line}") from error
+        raise InputError(f"{name} cannot be read or sorted: {first_line}") from error
 
 
 def text_scan(
