@@ -14,6 +14,7 @@ from core.slots import slot_label
 PLANTED_SHARE = 0.02
 LEAST_HOUSEHOLDS = 60  # with fewer, one anomaly of each kind would be over a tenth of them
 
+VACANT_SHARE = 0.5  # of what always runs is left on: an alarm, a fridge, a boiler's frost guard
 HEAVY_LOAD_KWH = 0.45  # each half-hour: 0.9 kW day and night, such as a few servers or a pump
 STUCK_SHARE = 0.4  # of the span, until somebody exchanges the meter
 STUCK_FROM = (0.25, 0.35)  # of the span; even a meter that starts late or ends early shows it all
@@ -49,8 +50,12 @@ class Vacant(Anomaly):
     """A dwelling between two tenants, or left to heirs."""
 
     kind = "vacant"
-    description = "nobody lives there: standby and a fridge, all year round"
+    description = "nobody lives there: standby and perhaps a fridge, all year round"
     deserted = WHOLE_WEEK
+
+    def metered(self, kwh: np.ndarray, setting: Setting, rng: np.random.Generator) -> np.ndarray:
+        """Leave on a part of what runs while people are away."""
+        return VACANT_SHARE * kwh
 
 
 class ConstantHeavyLoad(Anomaly):

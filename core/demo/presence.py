@@ -101,13 +101,18 @@ def activity(
     # In a larger household people get up, leave and come home one after the other.
     blur = 0.4 + 0.3 * home.occupants
     awake = _during(setting, wake, sleep, blur)
-    gone = _during(setting, leave, back, blur)
-    return awake * (1 - gone * out[setting.day])
+    gone = _during(setting, np.where(out, leave, np.inf), back, blur)
+    return awake * (1 - gone)
 
 
 def _during(setting: Setting, start: np.ndarray, stop: np.ndarray, blur: float) -> np.ndarray:
-    """1 between two hours of each day, 0 outside, with edges of ``blur`` hours; midnight wraps."""
+    """1 between two hours of each day, 0 outside, with edges of ``blur`` hours, (n,).
+
+    What goes on after midnight is still the day's before.
+    """
     middle = setting.half_hour / 2 + 0.25
-    length = np.maximum(stop - start, 0)[setting.day]
-    since = (middle - start[setting.day] + blur / 2) % 24
-    return np.clip(np.minimum(since, length + blur - since) / blur, 0, 1)
+    inside = np.zeros(setting.n)
+    for day, hour in ((setting.day, middle), (np.maximum(setting.day - 1, 0), middle + 24)):
+        since, left = hour - (start - blur / 2)[day], (stop + blur / 2)[day] - hour
+        inside = np.maximum(inside, np.minimum(since, left) / blur)
+    return np.minimum(inside, 1)
