@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from core.commands import demo as command
 from core.demo import KINDS, TRUTH, make_demo
 from core.demo.anomalies import EVENT_KWH, HEAVY_LOAD_KWH, STUCK_SHARE, planted_of_each_kind
+from core.demo.demand import simulate
 from core.demo.generate import meter_numbers
 from core.demo.patterns import PATTERNS, draw_home
+from core.demo.presence import absence
 from core.demo.setting import SLOTS, make_setting
 from core.errors import Cancelled, InputError
 from core.progress import silent
@@ -208,6 +210,66 @@ def test_the_homes_are_a_continuum_of_all_patterns():
     back = np.sort([hour for hour in families + couples if low <= hour <= high])
     assert high - low > 2
     assert np.diff(back).max() < 0.25
+
+
+@pytest.fixture(scope="module")
+def lives() -> dict[str, pd.DataFrame]:
+    """The mean demand of twelve homes of each pattern over a year, by half-hours."""
+    setting = make_setting(365, np.random.default_rng(0))
+    frame = pd.DataFrame({"time": setting.time}).set_index("time")
+    homes: dict[str, list[np.ndarray]] = {pattern.name: [] for pattern in PATTERNS}
+    seed = 0
+    while min(map(len, homes.values())) < 12:
+        rng = np.random.default_rng(seed)
+        home, seed = draw_home(rng), seed + 1
+        if len(homes[home.pattern.name]) < 12:
+            away = absence(home, setting, rng)
+            homes[home.pattern.name].append(simulate(home, setting, away, rng))
+    return {name: frame.assign(kwh=np.mean(demands, axis=0)) for name, demands in homes.items()}
+
+
+def demand_at(life: pd.DataFrame, hours: range, days: range, months: range = range(1, 13)) -> float:
+    time = life.index
+    chosen = time.hour.isin(hours) & time.day_of_week.isin(days) & time.month.isin(months)
+    return float(life["kwh"][chosen].mean())
+
+
+WEEK, WORKDAYS, SATURDAY_ON, SUNDAY = range(7), range(5), range(5, 7), range(6, 7)
+
+
+def test_homes_live_as_their_patterns_say(lives):
+    noon, evening, night = range(10, 15), range(18, 21), range(2, 5)
+
+    couple = lives["working couple"]
+    assert demand_at(couple, noon, WORKDAYS) < 0.75 * demand_at(couple, noon, SATURDAY_ON)
+    assert demand_at(couple, evening, WORKDAYS) > 2.5 * demand_at(couple, noon, WORKDAYS)
+    retired = lives["retired"]
+    assert demand_at(retired, noon, WORKDAYS) > 0.45 * demand_at(retired, evening, WORKDAYS)
+    shift = lives["shift worker"]
+    assert demand_at(shift, evening, WORKDAYS) < 2.2 * demand_at(shift, noon, WORKDAYS)
+    heating = lives["night heating"]
+    winter, summer = range(1, 3), range(7, 9)
+    assert demand_at(heating, range(2), WEEK, winter) > demand_at(heating, evening, WEEK, winter)
+    assert demand_at(heating, night, WEEK, winter) > 2 * demand_at(heating, night, WEEK, summer)
+    students = lives["student share"]
+    assert demand_at(students, evening, WEEK, summer) < 0.7 * demand_at(
+        students, evening, WEEK, range(10, 12)
+    )
+    holiday = lives["holiday home"]
+    assert demand_at(holiday, evening, WEEK) < 0.5 * demand_at(couple, evening, WEEK)
+    assert demand_at(holiday, evening, SATURDAY_ON) > 1.3 * demand_at(holiday, evening, range(4))
+    business = lives["small business"]
+    assert demand_at(business, noon, WORKDAYS) > 2 * demand_at(business, noon, SUNDAY)
+    assert demand_at(business, noon, WORKDAYS) > 1.5 * demand_at(business, evening, WORKDAYS)
+
+
+def test_an_empty_home_uses_only_what_nobody_switches():
+    setting = make_setting(60, np.random.default_rng(0))
+    for seed in range(30):
+        home = draw_home(np.random.default_rng(seed))
+        kwh = simulate(home, setting, np.ones(setting.n, dtype=bool), np.random.default_rng(seed))
+        assert kwh.max() < 2.5 * (home.kwh.standby + home.kwh.cold)
+        assert kwh.mean() == pytest.approx(home.kwh.standby + home.kwh.cold, rel=0.5)
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,11 @@
 import numpy as np
 
 from core.demo.appliances import add_runs, routines
-from core.demo.patterns import Home
+from core.demo.patterns import REGION_CELSIUS, Home
 from core.demo.presence import activity, make_timetable
-from core.demo.setting import HALF_HOURS, Setting
+from core.demo.setting import Setting
 
 _HEATING_LIMIT = 15.5  # °C outdoors, the usual base of degree-days
-_REGION_CELSIUS = {
-    "Dublin": 0.0,
-    "Leinster": -0.3,
-    "Munster": 0.5,
-    "Connacht": -0.2,
-    "Ulster": -0.7,
-}
 _COMPRESSOR_KWH = 0.025  # several fridges do not cycle together, so the ripple stays small
 _MAIN_FUSE_KWH = 8.0  # each half-hour: a supply of 16 kVA
 _TIME_SWITCH = 23.4  # hour at which the night tariff begins, in winter; an hour later in summer
@@ -29,7 +22,7 @@ def simulate(
     active = activity(home, setting, timetable, rng) * ~away
     level = _level(setting, rng)
     mood = _mood(setting, rng)
-    cold = np.maximum(_HEATING_LIMIT - _REGION_CELSIUS[home.region] - setting.celsius, 0)
+    cold = np.maximum(_HEATING_LIMIT - REGION_CELSIUS[home.region] - setting.celsius, 0)
     kwh = home.kwh
 
     demand = kwh.standby * (0.3 + 0.7 * level)
@@ -99,13 +92,11 @@ def _charge_storage(
 ) -> None:
     """Charge storage heaters and the hot water tank by a time switch, until they are full."""
     power = home.kwh.storage_heating * rng.uniform(1.0, 1.8)
-    opens = np.clip(2 * (rng.normal(_TIME_SWITCH, 0.5) + setting.summer_time), 40, 60)
-    opens = opens.astype(np.int64)
-    today = np.arange(setting.days)
-    evening = np.minimum(opens, HALF_HOURS - 1)
-    first = np.minimum(setting.row[today, evening] + opens - evening, setting.n - 1)
+    opens = (2 * (rng.normal(_TIME_SWITCH, 0.5) + setting.summer_time)).astype(np.int64)
+    first = setting.row[:, 0] + opens
     degrees = cold[setting.row].mean(axis=1) * rng.lognormal(0, 0.15, setting.days)
-    need = np.where(away[first], 0.0, home.kwh.storage_heating * (degrees + 1))
+    empty = away[np.minimum(first, setting.n - 1)]
+    need = np.where(empty, 0.0, home.kwh.storage_heating * (degrees + 1))
     for offset in range(_CHARGE_HALF_HOURS):
         row = first + offset
         inside = row < setting.n

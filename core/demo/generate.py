@@ -2,8 +2,9 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -46,9 +47,10 @@ OPTIONS = (
 # Every kind of random choice has its own stream, so a home is the same whatever is around it.
 _WEATHER, _HOME, _LIFE, _GAPS, _PLANTING, _ANOMALY, _IDS = range(7)
 
-_LATE_START, _EARLY_END, _PARTIAL_SHARE = 0.08, 0.06, 0.25
+# Shares of the meters that start late or end early, and the most of the span that they miss.
+_LATE_START, _EARLY_END, _MOST_MISSED = 0.08, 0.06, 0.25
 _OUTAGES_A_YEAR = 1.5
-_LOST_READINGS = 3e-4
+_LOST_SHARE = 3e-4  # of single readings
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,10 @@ def make_demo(
     The same arguments give the same bytes, whatever the number of threads. ``truth.parquet``
     lists the planted anomalies: ``household``, ``kind``, ``slots`` of the week, ``description``.
     """
-    for option, value in zip(OPTIONS, (households, days, seed), strict=True):
-        option.validate(value)
+    households, days, seed = (
+        int(option.validate(value))
+        for option, value in zip(OPTIONS, (households, days, seed), strict=True)
+    )
     setting = make_setting(days, _stream(seed, _WEATHER))
     homes = [draw_home(_stream(seed, _HOME, code)) for code in range(households)]
     ids = meter_numbers(households, seed)
@@ -85,9 +89,9 @@ def make_demo(
             for code, home in enumerate(homes)
         )
         accounts = []
-        with draft.readings_writer() as writer:
+        with draft.readings_writer() as writer, closing(_in_order(jobs)) as meters:
             groups = _RowGroups(writer)
-            for code, meter in enumerate(_in_order(jobs)):
+            for code, meter in enumerate(meters):
                 accounts.append((len(meter.row), meter.row[0], meter.row[-1]))
                 groups.add(_table(code, meter, setting))
                 progress(0.97 * (code + 1) / households, f"{code + 1} of {households} households")
@@ -123,14 +127,10 @@ def _plant(homes: list[Home], seed: int) -> dict[int, Anomaly]:
     """Choose the anomalous among the ordinary households, by code."""
     of_each = planted_of_each_kind(len(homes))
     ordinary = [code for code, home in enumerate(homes) if home.pattern.ordinary]
-    chosen = _stream(seed, _PLANTING).choice(
-        ordinary, size=of_each * len(KINDS) if of_each else 0, replace=False
-    )
     kinds = [kind for kind in KINDS.values() for _ in range(of_each)]
-    return {
-        int(code): kind(_stream(seed, _ANOMALY, int(code)))
-        for code, kind in sorted(zip(chosen, kinds, strict=True), key=lambda pair: int(pair[0]))
-    }
+    chosen = _stream(seed, _PLANTING).choice(ordinary, size=len(kinds), replace=False)
+    kind_of = dict(zip(chosen.tolist(), kinds, strict=True))
+    return {code: kind_of[code](_stream(seed, _ANOMALY, code)) for code in sorted(kind_of)}
 
 
 def _read_meter(
@@ -152,21 +152,21 @@ def _read_meter(
 def _received(setting: Setting, rng: np.random.Generator) -> np.ndarray:
     """Which half-hours reach the data: some meters start late or end early, all have outages."""
     n = setting.n
-    received = rng.random(n) >= _LOST_READINGS
+    received = rng.random(n) >= _LOST_SHARE
     for first in np.flatnonzero(rng.random(setting.days) < _OUTAGES_A_YEAR / 365):
         start = setting.row[first, rng.integers(48)]
         # A few hours as a rule, now and then weeks.
         received[start : start + int(rng.lognormal(2.5, 1.5))] = False
     if rng.random() < _LATE_START:
-        received[: int(rng.uniform(0, _PARTIAL_SHARE) * n)] = False
+        received[: int(rng.uniform(0, _MOST_MISSED) * n)] = False
     if rng.random() < _EARLY_END:
-        received[n - int(rng.uniform(0, _PARTIAL_SHARE) * n) :] = False
-    if not received.any():  # an outage longer than a span of days
+        received[n - int(rng.uniform(0, _MOST_MISSED) * n) :] = False
+    if not received.any():  # an outage as long as the span, where that is a few days
         received[0] = True
     return received
 
 
-def _in_order(jobs: Iterable[Callable[[], Meter]]) -> Iterator[Meter]:
+def _in_order(jobs: Iterable[Callable[[], Meter]]) -> Generator[Meter]:
     """Run the jobs in threads, a few ahead of the one whose result is wanted next."""
     threads = os.cpu_count() or 1
     ahead: deque[Future[Meter]] = deque()

@@ -243,6 +243,7 @@ PATTERNS = (
 )
 
 REGIONS = {"Dublin": 0.3, "Leinster": 0.27, "Munster": 0.27, "Connacht": 0.11, "Ulster": 0.05}
+REGION_CELSIUS = {"Dublin": 0.0, "Leinster": -0.3, "Munster": 0.5, "Connacht": -0.2, "Ulster": -0.7}
 
 _MOST_LEAN = 0.8  # of the way to the second pattern
 # Standard deviations between homes of one pattern: of a time in hours, of a chance in log-odds.
