@@ -1,0 +1,366 @@
+"""Work outside the server's event loop: spawned processes, a fair queue, progress and cancel.
+
+A task is any importable function ``task(argument, progress)``; what it returns travels back
+through a pipe, so tasks that make large results put them into the store and return a key. A worker
+does one job at a time. Cancelling a job ends its process, which works whatever the process is
+doing; a spare worker, already warm, takes its place.
+"""
+
+import itertools
+import multiprocessing
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Literal
+
+from core.errors import WattfoldError
+from core.progress import Progress
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+Task = Callable[[Any, Progress], Any]
+
+_POLL_SECONDS = 0.1
+_REPORT_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one job may use; a job that goes beyond is ended and says so."""
+
+    seconds: float = 3600.0
+    memory_mb: float = 12_000.0
+
+
+@dataclass(eq=False)
+class Job:
+    """One piece of work and how far it is; read by the page, written by the pool.
+
+    ``position`` is the place in the queue, 0 for a job that runs.
+    """
+
+    key: Hashable
+    task: Task
+    argument: Any
+    sessions: set[str]
+    state: State = "queued"
+    fraction: float = 0.0
+    message: str = ""
+    position: int = 0
+    result: Any = None
+    error: str = ""
+    started: float = 0.0
+    ended: float = 0.0
+    finished: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has run, or ran."""
+        if not self.started:
+            return 0.0
+        return (self.ended or time.monotonic()) - self.started
+
+    @property
+    def seconds_left(self) -> float | None:
+        """An estimate, from the share that is done; None while there is too little to go by."""
+        if self.state != "running" or self.fraction < 0.02 or self.seconds < 0.5:
+            return None
+        return self.seconds * (1 - self.fraction) / self.fraction
+
+
+@dataclass(eq=False)
+class _Worker:
+    process: multiprocessing.process.BaseProcess
+    pipe: Connection
+    warm: bool = False
+    job: Job | None = None
+
+
+class WorkerPool:
+    """Runs jobs in spawned processes and keeps one spare process warm.
+
+    Parameters
+    ----------
+    size : int, optional
+        How many jobs run at once; by default WATTFOLD_WORKERS, or one less than the cores.
+    limits : Limits
+        What each job may use.
+    warm_up : tuple of callables
+        Importable functions that every worker calls while it has nothing to do: imports and
+        compilation that nobody should wait for. A job goes before the steps that are left.
+    """
+
+    def __init__(
+        self,
+        size: int | None = None,
+        *,
+        limits: Limits | None = None,
+        warm_up: tuple[Callable[[], None], ...] = (),
+    ) -> None:
+        self.size = size or int(os.environ.get("WATTFOLD_WORKERS") or max(_cores() - 1, 1))
+        self.limits = limits or Limits()
+        self._warm_up = warm_up
+        self._context = multiprocessing.get_context("spawn")
+        self._lock = threading.Lock()
+        self._workers: list[_Worker] = []
+        self._ended: list[_Worker] = []
+        self._queued: list[Job] = []
+        self._open: dict[Hashable, Job] = {}
+        self._served: dict[str, int] = {}
+        self._turn = itertools.count(1)
+        self._wake_out, self._wake_in = self._context.Pipe(duplex=False)
+        self._closing = False
+        self._thread = threading.Thread(target=self._supervise, name="jobs", daemon=True)
+        self._thread.start()
+
+    def submit(self, session: str, key: Hashable, task: Task, argument: Any) -> Job:
+        """Ask for a piece of work; the same key asked for twice at once is one job."""
+        with self._lock:
+            if self._closing:
+                raise WattfoldError("the server is stopping; ask again when it is back")
+            job = self._open.get(key)
+            if job is None:
+                job = self._open[key] = Job(key, task, argument, {session})
+                self._queued.append(job)
+            else:
+                job.sessions.add(session)
+            self._number_queue()
+        self._wake()
+        return job
+
+    def cancel(self, session: str, job: Job) -> None:
+        """Give up a job; it ends when nobody else waits for it."""
+        with self._lock:
+            job.sessions.discard(session)
+            if job.sessions or job.state not in ("queued", "running"):
+                return
+            worker = next((worker for worker in self._workers if worker.job is job), None)
+            if worker:
+                self._end(worker)
+            self._finish(job, "cancelled")
+        self._wake()
+
+    def cancel_session(self, session: str) -> None:
+        """Give up all that a session waits for, as when its page is closed."""
+        with self._lock:
+            jobs = [job for job in self._open.values() if session in job.sessions]
+            self._served.pop(session, None)
+        for job in jobs:
+            self.cancel(session, job)
+
+    def close(self, seconds: float = 5.0) -> None:
+        """End all workers; jobs that run are given up."""
+        with self._lock:
+            self._closing = True
+            for job in list(self._open.values()):
+                self._finish(job, "cancelled")
+        self._wake()
+        self._thread.join(seconds)
+
+    @property
+    def process_ids(self) -> list[int]:
+        """The processes of the pool that are alive."""
+        with self._lock:
+            return [w.process.pid for w in self._workers if w.process.pid and w.process.is_alive()]
+
+    # Everything below runs in the supervising thread, or under the lock.
+
+    def _supervise(self) -> None:
+        while True:
+            with self._lock:
+                if self._closing:
+                    break
+                self._reap()
+                self._keep_enough_workers()
+                self._start_jobs()
+                pipes = {worker.pipe: worker for worker in self._workers}
+            for ready in wait([*pipes, self._wake_out], timeout=_POLL_SECONDS):
+                if ready is self._wake_out:
+                    self._wake_out.recv_bytes()
+                else:
+                    self._hear(pipes[ready])  # type: ignore[index]  # wait() forgets the type
+            self._enforce_limits()
+        with self._lock:
+            for worker in list(self._workers):
+                self._end(worker)
+            self._reap(patience=5.0)
+
+    def _end(self, worker: _Worker) -> None:
+        """Kill a worker; the supervising thread buries it."""
+        worker.process.kill()
+        self._workers.remove(worker)
+        self._ended.append(worker)
+
+    def _reap(self, patience: float = 0.0) -> None:
+        """Take leave of the workers that have ended, so that no process or handle is left."""
+        for worker in list(self._ended):
+            worker.process.join(timeout=patience)
+            if not worker.process.is_alive():
+                worker.process.close()
+                worker.pipe.close()
+                self._ended.remove(worker)
+
+    def _keep_enough_workers(self) -> None:
+        """Have as many workers as may run at once, and one spare."""
+        while len(self._workers) < self.size + 1:
+            ours, theirs = self._context.Pipe()
+            process = self._context.Process(
+                target=_work, args=(theirs, self._warm_up), name="wattfold-worker", daemon=True
+            )
+            process.start()
+            theirs.close()
+            self._workers.append(_Worker(process, ours))
+
+    def _start_jobs(self) -> None:
+        while self._queued and sum(w.job is not None for w in self._workers) < self.size:
+            idle = [worker for worker in self._workers if worker.job is None]
+            worker = max(idle, key=lambda worker: worker.warm)
+            job = self._next_job()
+            try:
+                worker.pipe.send((job.task, job.argument))
+            except OSError:  # it died while idle: the pipe's end will tell, another takes the job
+                self._queued.insert(0, job)
+                self._end(worker)
+                self._keep_enough_workers()
+                continue
+            worker.job = job
+            job.state, job.started, job.position = "running", time.monotonic(), 0
+        self._number_queue()
+
+    def _next_job(self) -> Job:
+        """Take the oldest job of the session that was served least recently."""
+        job = min(self._queued, key=lambda job: min(self._served.get(s, 0) for s in job.sessions))
+        self._queued.remove(job)
+        turn = next(self._turn)
+        self._served.update(dict.fromkeys(job.sessions, turn))
+        return job
+
+    def _number_queue(self) -> None:
+        for position, job in enumerate(self._queued, start=1):
+            job.position = position
+
+    def _hear(self, worker: _Worker) -> None:
+        """Take one message of a worker, or notice its end."""
+        try:
+            kind, *content = worker.pipe.recv()
+        except (EOFError, OSError):
+            self._notice_death(worker)
+            return
+        with self._lock:
+            job = worker.job
+            if kind == "warm":
+                worker.warm = True
+            elif job is None:
+                return
+            elif kind == "started":
+                job.started = time.monotonic()
+            elif kind == "progress":
+                job.fraction, job.message = content
+            else:
+                worker.job = None
+                if kind == "done":
+                    job.result, job.fraction = content[0], 1.0
+                else:
+                    job.error = content[0]
+                self._finish(job, "done" if kind == "done" else "failed")
+
+    def _notice_death(self, worker: _Worker) -> None:
+        """Report the job of a worker that ended by itself as failed."""
+        worker.process.join(timeout=1)
+        code = worker.process.exitcode
+        with self._lock:
+            if worker not in self._workers:
+                return  # it was ended on purpose
+            self._end(worker)
+            if worker.job:
+                how = f"was killed by signal {-code}" if code and code < 0 else f"ended with {code}"
+                worker.job.error = (
+                    f"the process that computed this {how}; it may have run out of memory: "
+                    "try fewer points, or run it again"
+                )
+                self._finish(worker.job, "failed")
+
+    def _enforce_limits(self) -> None:
+        with self._lock:
+            for worker in [worker for worker in self._workers if worker.job]:
+                job = worker.job
+                assert job is not None  # noqa: S101 (for the type checker)
+                memory = _resident_mb(worker.process.pid)
+                if job.seconds > self.limits.seconds:
+                    job.error = f"stopped after {self.limits.seconds:.0f} s, the limit of a job"
+                elif memory > self.limits.memory_mb:
+                    job.error = (
+                        f"stopped at {memory:.0f} MB of memory, the limit is "
+                        f"{self.limits.memory_mb:.0f} MB: try fewer points"
+                    )
+                else:
+                    continue
+                self._end(worker)
+                self._finish(job, "failed")
+
+    def _finish(self, job: Job, state: State) -> None:
+        self._open.pop(job.key, None)
+        if job in self._queued:
+            self._queued.remove(job)
+            self._number_queue()
+        job.state, job.ended = state, time.monotonic()
+        job.finished.set()
+
+    def _wake(self) -> None:
+        self._wake_in.send_bytes(b"!")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _resident_mb(pid: int | None) -> float:
+    """The memory of a process; 0 where the system does not tell."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def _work(pipe: Connection, warm_up: tuple[Callable[[], None], ...]) -> None:
+    """Run in the worker: do jobs until the pipe ends, and get warm while there are none."""
+    steps = deque(warm_up)
+    while True:
+        while steps and not pipe.poll():
+            steps.popleft()()
+            if not steps:
+                pipe.send(("warm",))
+        try:
+            task, argument = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(("started",))
+        try:
+            pipe.send(("done", task(argument, _Reporter(pipe))))
+        except WattfoldError as error:
+            pipe.send(("failed", str(error)))
+        except Exception as error:  # whatever it is, the page must say so and go on
+            pipe.send(
+                ("failed", f"internal error, please report it: {type(error).__name__}: {error}")
+            )
+
+
+class _Reporter:
+    """Sends progress to the pool, not more often than anybody can see."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._last = 0.0
+        self._message = ""
+
+    def __call__(self, fraction: float, message: str = "") -> None:
+        now = time.monotonic()
+        message = message or self._message
+        if now - self._last >= _REPORT_SECONDS or message != self._message:
+            self._pipe.send(("progress", fraction, message))
+            self._last, self._message = now, message

@@ -1,0 +1,184 @@
+"""The worker pool: one computation for all who ask, fairness, cancel, death and limits."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from core.errors import InputError
+from dashboard.jobs import Job, Limits, WorkerPool
+
+
+def double(argument, progress):
+    progress(0.5, "half way")
+    return 2 * argument
+
+
+def count_and_wait(argument, progress):
+    folder, seconds = argument
+    (Path(folder) / f"{os.getpid()}-{time.monotonic_ns()}").touch()
+    for step in range(100):
+        progress(step / 100, "waiting")
+        time.sleep(seconds / 100)
+    return os.getpid()
+
+
+def spin(argument, progress):
+    while True:  # never reports, never listens
+        pass
+
+
+def note_order(argument, progress):
+    path, name = argument
+    with Path(path).open("a") as file:
+        file.write(name)
+
+
+def misread(argument, progress):
+    raise InputError("there is no household 'x'")
+
+
+def break_down(argument, progress):
+    raise KeyError("surprise")
+
+
+def swallow_memory(argument, progress):
+    hoard = [bytearray(50_000_000) for _ in range(40)]
+    time.sleep(60)
+    return len(hoard)
+
+
+def die(argument, progress):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture
+def pool():
+    pool = WorkerPool(1)
+    yield pool
+    pool.close()
+    assert pool.process_ids == []
+
+
+def finish(job: Job, seconds: float = 60) -> Job:
+    assert job.finished.wait(seconds), f"still {job.state} after {seconds} s"
+    return job
+
+
+def wait_until(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_job_returns_its_result(pool):
+    job = finish(pool.submit("me", "key", double, 21))
+    assert (job.state, job.result, job.fraction) == ("done", 42, 1.0)
+
+
+def test_the_same_key_asked_for_twice_runs_once(pool, tmp_path):
+    first = pool.submit("a", "same", count_and_wait, (str(tmp_path), 0.5))
+    second = pool.submit("b", "same", count_and_wait, (str(tmp_path), 0.5))
+    assert first is second
+    assert finish(first).state == "done"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_shared_job_goes_on_until_the_last_one_gives_up(pool, tmp_path):
+    job = pool.submit("a", "same", count_and_wait, (str(tmp_path), 30))
+    pool.submit("b", "same", count_and_wait, (str(tmp_path), 30))
+    wait_until(lambda: job.state == "running")
+    pool.cancel("a", job)
+    assert job.state == "running"
+    pool.cancel("b", job)
+    assert job.state == "cancelled"
+
+
+def test_progress_and_an_estimate_of_the_time_left_are_shown(pool, tmp_path):
+    job = pool.submit("a", "k", count_and_wait, (str(tmp_path), 2))
+    wait_until(lambda: job.seconds_left is not None)
+    assert 0 < job.fraction < 1
+    assert job.message == "waiting"
+    assert job.seconds_left > 0
+
+
+def test_cancel_ends_even_a_task_that_never_listens(pool):
+    job = pool.submit("a", "k", spin, None)
+    wait_until(lambda: job.state == "running")
+    before = set(pool.process_ids)
+    pool.cancel("a", job)
+    assert job.finished.is_set()
+    wait_until(lambda: len(before & set(pool.process_ids)) == 1)  # the spare lives, the other not
+    assert finish(pool.submit("a", "next", double, 1)).result == 2
+
+
+def test_queued_jobs_can_be_cancelled_and_know_their_place(pool):
+    running = pool.submit("a", "1", spin, None)
+    wait_until(lambda: running.state == "running")
+    queued = [pool.submit("a", str(n), double, n) for n in range(2, 5)]
+    assert [job.position for job in queued] == [1, 2, 3]
+    pool.cancel("a", queued[0])
+    assert [job.position for job in queued[1:]] == [1, 2]
+    pool.cancel("a", running)
+    assert [finish(job).result for job in queued[1:]] == [6, 8]
+
+
+def test_sessions_take_turns(pool, tmp_path):
+    blocker = pool.submit("x", "x", spin, None)
+    wait_until(lambda: blocker.state == "running")
+    path = str(tmp_path / "order")
+    jobs = [pool.submit("a", f"a{n}", note_order, (path, "a")) for n in range(3)]
+    jobs += [pool.submit("b", f"b{n}", note_order, (path, "b")) for n in range(2)]
+    pool.cancel("x", blocker)
+    for job in jobs:
+        finish(job)
+    assert Path(path).read_text() == "ababa"
+
+
+def test_closing_a_session_gives_up_its_jobs(pool):
+    job = pool.submit("gone", "k", spin, None)
+    wait_until(lambda: job.state == "running")
+    pool.cancel_session("gone")
+    assert job.state == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        (misread, "there is no household 'x'"),
+        (break_down, "internal error"),
+        (die, "was killed by signal 9"),
+    ],
+)
+def test_a_failure_is_told_and_the_pool_goes_on(task, words, pool):
+    job = finish(pool.submit("a", "bad", task, None))
+    assert job.state == "failed"
+    assert words in job.error
+    assert finish(pool.submit("a", "good", double, 4)).result == 8
+
+
+def test_limits_of_time_and_memory():
+    pool = WorkerPool(1, limits=Limits(seconds=0.5, memory_mb=4000))
+    try:
+        assert "limit of a job" in finish(pool.submit("a", "t", spin, None)).error
+        pool.limits = Limits(seconds=60, memory_mb=500)
+        assert "MB of memory" in finish(pool.submit("a", "m", swallow_memory, None)).error
+        assert finish(pool.submit("a", "g", double, 1)).result == 2
+    finally:
+        pool.close()
+
+
+def test_many_cancels_leave_no_process_and_no_handle_behind(pool):
+    finish(pool.submit("a", "warm", double, 1))
+    wait_until(lambda: len(pool.process_ids) == 2)
+    handles = len(list(Path("/proc/self/fd").iterdir()))
+    for number in range(8):
+        job = pool.submit("a", number, spin, None)
+        wait_until(lambda job=job: job.state == "running")
+        pool.cancel("a", job)
+    finish(pool.submit("a", "last", double, 1))
+    wait_until(lambda: len(pool.process_ids) == 2)
+    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= handles + 1)
