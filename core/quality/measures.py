@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.blocks import run_blocks
 from core.distance import Vectors
 from core.errors import InputError
+from core.neighbors.threads import available_threads, share
 from core.progress import Progress, part, silent
 from core.quality import ranks
 from core.quality.reference import Reference, centre_rows, local_grams, prepare_reference
@@ -170,14 +170,14 @@ def _score_points(
 
     def score(block: slice) -> None:
         ranks.score_rows(
-            reference.distance_rows(block),
+            reference.sum_rows(block),
             reference.points[block],
             axes,
             contributions[block],
             neighbors[block],
         )
 
-    run_blocks(score, reference.blocks, threads=threads, progress=progress)
+    share(score, reference.blocks, threads=threads or available_threads(), progress=progress)
     return contributions, neighbors
 
 

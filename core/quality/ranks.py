@@ -70,7 +70,7 @@ def _squared_distances(y: np.ndarray, i: int, out: np.ndarray) -> None:
 
 @numba.njit(nogil=True, cache=True)
 def score_rows(
-    input_distances: np.ndarray,
+    input_sums: np.ndarray,
     points: np.ndarray,
     y: np.ndarray,
     contributions: np.ndarray,
@@ -83,8 +83,8 @@ def score_rows(
 
     Parameters
     ----------
-    input_distances : ndarray of shape (rows, n)
-        A row for each point, infinite at the point itself.
+    input_sums : ndarray of shape (rows, n)
+        A row for each point, in the order of the distances, infinite at the point itself.
     points : int ndarray of shape (rows,)
         Which points the rows belong to.
     y : float64 ndarray of shape (d, n)
@@ -98,7 +98,7 @@ def score_rows(
     near_out = np.empty(k, np.int64)
     output_distances = np.empty(y.shape[1], np.float64)
     for row in range(points.size):
-        distances = input_distances[row]
+        distances = input_sums[row]
         near_in = neighbors[row]
         select_nearest(distances, near_in)
         _squared_distances(y, points[row], output_distances)
@@ -133,3 +133,14 @@ def score_rows(
         contributions[row, SHARED] = shared
         contributions[row, ERROR_INPUT] = error_input
         contributions[row, ERROR_OUTPUT] = error_output
+
+
+@numba.njit(nogil=True, cache=True)
+def nearest_distances(y: np.ndarray, points: np.ndarray, k: int, distances: np.ndarray) -> None:
+    """Write the distance from each of some points to its k-th nearest other; ``y`` is (d, n)."""
+    nearest = np.empty(k, np.int64)
+    squared = np.empty(y.shape[1], np.float64)
+    for row in range(points.size):
+        _squared_distances(y, points[row], squared)
+        select_nearest(squared, nearest)
+        distances[row] = math.sqrt(squared[nearest[k - 1]])

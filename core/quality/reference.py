@@ -9,20 +9,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.blocks import run_blocks, split_rows
-from core.distance import Vectors
+from core.distance import Vectors, statistical_distance
 from core.errors import InputError
+from core.neighbors.threads import available_threads, share, slices
 from core.progress import Progress, part, silent
 from core.quality.ranks import select_nearest
+from core.quality.sums import RowSums
 
 # Up to this many points, every point is measured; beyond it, a sample of them against all.
 ALL_POINTS_LIMIT = 10_000
 DEFAULT_SAMPLE = 2_000
 
-# Distances are kept for the next embedding while they fit into this much memory; one block of
-# rows, or of gathered neighbourhoods, is small enough to stay in a processor's cache.
+# Sums are kept for the next embedding while they fit into this much memory; neighbourhoods are
+# gathered by pieces that stay in a processor's cache.
 KEEP_BYTES = 512 * 2**20
-BLOCK_BYTES = 4 * 2**20
+_GATHER_BYTES = 4 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +38,13 @@ class Reference:
         Size of a neighbourhood, less than n.
     points : int64 ndarray of shape (s,)
         The points that are measured, in order; all n of them, or a sample.
-    distances : float32 ndarray of shape (s, n), optional
-        From each measured point to all, infinite to itself. Absent where it would not fit into
-        memory; `distance_rows` then computes them again.
+    row_sums : RowSums
+        Compares rows of the vectors.
+    sums : float32 ndarray of shape (s, n), optional
+        Of each measured point with all, in the order of their distances, infinite with itself.
+        Absent where it would not fit into memory; `sum_rows` then computes them again.
     grams : float32 ndarray of shape (s, k, k), optional
-        Centred Gram matrices of the exact neighbourhoods; present where ``distances`` are.
+        Centred Gram matrices of the exact neighbourhoods; present where ``sums`` are.
     notices : tuple of str
         What a reader of the result should know.
     """
@@ -49,7 +52,8 @@ class Reference:
     vectors: Vectors
     k: int
     points: np.ndarray
-    distances: np.ndarray | None
+    row_sums: RowSums
+    sums: np.ndarray | None
     grams: np.ndarray | None
     notices: tuple[str, ...]
 
@@ -65,14 +69,14 @@ class Reference:
 
     @property
     def blocks(self) -> list[slice]:
-        """Slices of ``points`` whose distance rows are worked on together."""
-        return split_rows(len(self.points), BLOCK_BYTES // (4 * self.n))
+        """Slices of ``points`` whose rows of sums are worked on together."""
+        return slices(len(self.points), self.row_sums.block_rows())
 
-    def distance_rows(self, block: slice) -> np.ndarray:
-        """Distances from a block of the measured points to all, infinite to themselves."""
-        if self.distances is not None:
-            return self.distances[block]
-        return _distance_rows(self.vectors, self.points[block])
+    def sum_rows(self, block: slice) -> np.ndarray:
+        """Sums of a block of the measured points with all, in the order of their distances."""
+        if self.sums is not None:
+            return self.sums[block]
+        return self.row_sums.of(self.points[block])
 
 
 def prepare_reference(
@@ -110,21 +114,30 @@ def prepare_reference(
     points = _choose_points(n, sample, seed)
     if len(points) < n:
         notices.append(f"quality is estimated on {len(points):,} of {n:,} points, each against all")
-    reference = Reference(vectors, k, points, None, None, tuple(notices))
-    if len(points) * n * 4 > KEEP_BYTES:
-        return reference
-    distances = np.empty((len(points), n), np.float32)
-    neighbors = np.empty((len(points), k), np.int64)
+    row_sums = RowSums(vectors)
+    sums = grams = None
+    if k > 0 and len(points) * n * 4 <= KEEP_BYTES:
+        sums = _sums_of(row_sums, points, threads=threads, progress=part(progress, 0.0, 0.8))
+        neighbors = np.empty((len(points), k), np.int64)
+        for row, nearest in zip(sums, neighbors, strict=True):
+            select_nearest(row, nearest)
+        grams = local_grams(vectors, neighbors, threads=threads, progress=part(progress, 0.8, 1.0))
+    return Reference(vectors, k, points, row_sums, sums, grams, tuple(notices))
+
+
+def _sums_of(
+    row_sums: RowSums, points: np.ndarray, *, threads: int | None, progress: Progress
+) -> np.ndarray:
+    if len(points) == row_sums.n:
+        return row_sums.of_all(threads=threads, progress=progress)
+    sums = np.empty((len(points), row_sums.n), np.float32)
 
     def fill(block: slice) -> None:
-        distances[block] = _distance_rows(vectors, points[block])
-        for row in range(block.start, block.stop):
-            select_nearest(distances[row], neighbors[row])
+        sums[block] = row_sums.of(points[block])
 
-    if k > 0:
-        run_blocks(fill, reference.blocks, threads=threads, progress=part(progress, 0.0, 0.8))
-    grams = local_grams(vectors, neighbors, threads=threads, progress=part(progress, 0.8, 1.0))
-    return Reference(vectors, k, points, distances, grams, tuple(notices))
+    blocks = slices(len(points), row_sums.block_rows())
+    share(fill, blocks, threads=threads or available_threads(), progress=progress)
+    return sums
 
 
 def _choose_points(n: int, sample: int | None, seed: int) -> np.ndarray:
@@ -135,15 +148,6 @@ def _choose_points(n: int, sample: int | None, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(n, sample, replace=False))
 
 
-def _distance_rows(vectors: Vectors, rows: np.ndarray) -> np.ndarray:
-    from scipy.spatial.distance import cdist
-
-    metric = {0: "jensenshannon", 1: "cityblock", 2: "euclidean"}[vectors.norm]
-    distances = vectors.scale * cdist(_floats(vectors, rows), _floats(vectors, slice(None)), metric)
-    distances[np.arange(len(rows)), rows] = np.inf
-    return distances.astype(np.float32)
-
-
 def local_grams(
     vectors: Vectors,
     neighbors: np.ndarray,
@@ -151,27 +155,35 @@ def local_grams(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> np.ndarray:
-    """Gram matrices of the centred neighbourhoods, (s, k, k), in the L2 geometry of the vectors.
+    """Gram matrices of the centred neighbourhoods, (s, k, k).
 
     Under total variation neighbours are by L1 while the local fit is in L2 on p, as it is for
-    the methods that solve local least squares.
+    the methods that solve local least squares. √JSD is a distance of a Hilbert space (Fuglede
+    and Topsøe 2004), whose Gram matrices follow from the distances.
     """
     count, k = neighbors.shape
     grams = np.empty((count, k, k), np.float32)
 
     def fill(block: slice) -> None:
-        local = centre_rows(_floats(vectors, neighbors[block]))
-        grams[block] = local @ local.transpose(0, 2, 1)
+        near = neighbors[block]
+        if vectors.norm == 0:
+            grams[block] = _divergence_grams(vectors, near)
+        else:
+            local = centre_rows(_floats(vectors, near))
+            grams[block] = local @ local.transpose(0, 2, 1)
 
-    if k > 0:
-        bytes_per_point = 4 * k * vectors.x.shape[1]
-        run_blocks(
-            fill,
-            split_rows(count, BLOCK_BYTES // bytes_per_point),
-            threads=threads,
-            progress=progress,
-        )
+    size = max(1, _GATHER_BYTES // (4 * k * vectors.x.shape[1]))
+    share(fill, slices(count, size), threads=threads or available_threads(), progress=progress)
     return grams
+
+
+def _divergence_grams(vectors: Vectors, neighbors: np.ndarray) -> np.ndarray:
+    """Centred Gram matrices −½ J D² J, where D² is the divergence itself."""
+    found = statistical_distance(vectors, neighbors[:, :, None], neighbors[:, None, :])
+    squared = found**2 if vectors.blocks == 1 else found
+    mean = squared.mean(axis=1, keepdims=True)
+    centred = squared - mean - mean.transpose(0, 2, 1) + mean.mean(axis=2, keepdims=True)
+    return -centred / 2
 
 
 def centre_rows(local: np.ndarray) -> np.ndarray:

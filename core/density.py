@@ -1,0 +1,302 @@
+"""Density on the map, highest density regions, and the ranks of anomalies.
+
+A point is in the α-HDR when its density is at least the (1 − α) quantile of the density at the
+points (Hyndman 1996): the α-HDR is the smallest region that holds a share α of the points.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from core.errors import InputError
+from core.kde import (
+    BinnedDensity,
+    Sphering,
+    binned_density,
+    exact_density,
+    plug_in_bandwidth,
+    sphere,
+)
+from core.neighbors.threads import available_threads, share, slices
+from core.progress import Progress, part, silent
+from core.quality.ranks import nearest_distances
+
+RankBy = Literal["density", "isolation"]
+
+# The shares of points that the regions hold, in percent, and what lies outside the last.
+COVERAGES = (1, 20, 40, 60, 80, 99)
+LEVELS = (*(str(coverage) for coverage in COVERAGES), f">{COVERAGES[-1]}")
+
+# The lowest densities are evaluated exactly, so that isolated points are ordered by more than
+# their place in a grid cell.
+EXACT_POINTS = 1_000
+
+# A cloud flatter than this share of its length is a line.
+_FLAT = 1e-6
+_CONTOUR_CELLS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Contours:
+    """The density on a regular grid over the map, for contour lines.
+
+    ``density[a, b]`` is that at ``origin + a · steps[0] + b · steps[1]`` (one index for 1-D).
+    """
+
+    density: np.ndarray
+    origin: np.ndarray
+    steps: np.ndarray
+
+    def points(self) -> np.ndarray:
+        """Coordinates of the grid's points, of the density's shape and d more."""
+        index = np.moveaxis(np.indices(self.density.shape), 0, -1)
+        return self.origin + index @ self.steps
+
+
+@dataclass(frozen=True, eq=False)
+class HDR:
+    """Density, HDR level and anomaly rank of every point.
+
+    Attributes
+    ----------
+    density : float64 ndarray of shape (n,)
+        Leave-one-out density, per unit area of the map (length for a line).
+    level : int8 ndarray of shape (n,)
+        Codes of `LEVELS`: 0 for the 1 % HDR, 6 for outside the 99 % HDR.
+    rank : int64 ndarray of shape (n,)
+        1 is the most anomalous, n the most typical.
+    anomalies : int64 ndarray
+        The points of the lowest ranks, most anomalous first.
+    typical : int64 ndarray
+        The points in the 1 % HDR, densest first.
+    thresholds : float64 ndarray of shape (6,)
+        The least density in each region of `COVERAGES`.
+    bandwidth : float64 ndarray of shape (d, d)
+        Covariance matrix of the kernel, in the coordinates of the map.
+    contours : Contours
+        In the coordinates of the map.
+    rank_by : str
+        What ``rank`` and ``anomalies`` go by.
+    notices : tuple of str
+        What a reader should know.
+    """
+
+    density: np.ndarray
+    level: np.ndarray
+    rank: np.ndarray
+    anomalies: np.ndarray
+    typical: np.ndarray
+    thresholds: np.ndarray
+    bandwidth: np.ndarray
+    contours: Contours
+    rank_by: RankBy = "density"
+    notices: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The level of every point in words: ``1``, ``20``, … ``>99``."""
+        return np.array(LEVELS)[self.level]
+
+
+def hdr_density(
+    y: np.ndarray,
+    *,
+    n_anomalies: int = 10,
+    k: int = 20,
+    rank_by: RankBy = "density",
+    isolation: np.ndarray | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> HDR:
+    """Estimate the density of an embedding at its points, their HDR levels and anomaly ranks.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, d)
+        The embedding. For d = 1 the density is 1-D; for d > 2 it is that of the first two
+        principal components, with a notice.
+    n_anomalies : int
+        How many of the lowest ranks are named as anomalies.
+    k : int
+        Equal densities are ranked by the distance to the k-th neighbour on the map.
+    rank_by : {"density", "isolation"}
+        Anomalies of one kind can form a dense cluster of their own on the map, which no density
+        sees. ``isolation`` ranks by how far a point is from its neighbours on the manifold
+        itself instead; levels remain those of the density.
+    isolation : ndarray of shape (n,), optional
+        For ``rank_by="isolation"``: the distance to the K-th neighbour in the statistical
+        distance, ``Neighbors.distances[:, -1]``. It is used as it is, not divided by what a
+        sample size of m would explain: that would hide small units that really are unusual.
+        `sample_size_notice` says when ranks and sample sizes go together.
+    """
+    y = _check_embedding(y)
+    n = len(y)
+    if n_anomalies < 0:
+        raise InputError(f"n_anomalies must be at least 0, got {n_anomalies}")
+    plane, notices = _map_plane(y)
+    sphering, coordinates, more = _round_coordinates(plane)
+    notices += more
+    progress(0.1)
+    bandwidth = plug_in_bandwidth(coordinates)
+    binned = binned_density(coordinates, bandwidth)
+    if binned.bandwidth > bandwidth * (1 + 1e-9):
+        notices.append(
+            f"the embedding is so wide that its bandwidth was raised "
+            f"{binned.bandwidth / bandwidth:.3g} times"
+        )
+    progress(0.4)
+    density, exact = _settle_lowest(
+        coordinates, binned, threads=threads, progress=part(progress, 0.4, 0.9)
+    )
+    density /= sphering.volume
+    if rank_by == "density":
+        order = _order_by_density(y, density, exact, k=k, threads=threads)
+    else:
+        order = np.argsort(-_check_isolation(isolation, n), kind="stable")
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(1, n + 1)
+    thresholds = np.quantile(density, 1 - np.array(COVERAGES) / 100)
+    level = (density[:, None] < thresholds).sum(axis=1).astype(np.int8)
+    typical = np.flatnonzero(level == 0)
+    progress(1.0)
+    return HDR(
+        density=density,
+        level=level,
+        rank=rank,
+        anomalies=order[:n_anomalies],
+        typical=typical[np.argsort(-density[typical], kind="stable")],
+        thresholds=thresholds,
+        bandwidth=_kernel_covariance(sphering, binned.bandwidth),
+        contours=_contours(sphering, binned),
+        rank_by=rank_by,
+        notices=tuple(notices),
+    )
+
+
+def sample_size_notice(rank: np.ndarray, sample_size: np.ndarray) -> str | None:
+    """Say when anomaly ranks go with sample sizes, and None when they do not.
+
+    Small samples look far from everything: where ranks follow m, what looks unusual may be only
+    short. The measure is Spearman's correlation.
+    """
+    from scipy.stats import rankdata
+
+    if len(rank) < 10 or np.ptp(sample_size) == 0:
+        return None
+    correlation = float(np.corrcoef(rankdata(sample_size), rank)[0, 1])
+    if correlation < 0.3:
+        return None
+    return (
+        f"anomaly rank and sample size correlate ({correlation:.2f}): units with few readings "
+        "rank as more anomalous; colour by m, or raise the minimum sample size"
+    )
+
+
+def _check_embedding(y: np.ndarray) -> np.ndarray:
+    y = np.asarray(y, np.float64)
+    if y.ndim == 1:
+        y = y[:, None]
+    if y.ndim != 2 or 0 in y.shape:
+        raise InputError(f"the embedding must be a table of points, got an array of {y.shape}")
+    bad = np.flatnonzero(~np.isfinite(y).all(axis=1))
+    if bad.size:
+        raise InputError(f"{bad.size} points of the embedding are not finite, first {bad[0]}")
+    return y
+
+
+def _check_isolation(isolation: np.ndarray | None, n: int) -> np.ndarray:
+    if isolation is None:
+        raise InputError("rank_by='isolation' needs isolation, the distances to K-th neighbours")
+    isolation = np.asarray(isolation, np.float64)
+    if isolation.shape != (n,) or np.isnan(isolation).any():
+        raise InputError(f"isolation must be {n} numbers, got an array of {isolation.shape}")
+    return isolation
+
+
+def _map_plane(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """The embedding itself, or its first two principal components where it has more axes."""
+    if y.shape[1] <= 2:
+        return y, []
+    centred = y - y.mean(axis=0)
+    _, vectors = np.linalg.eigh(centred.T @ centred)
+    notice = f"the density is that of the first two principal components of {y.shape[1]} axes"
+    return centred @ vectors[:, :-3:-1], [notice]
+
+
+def _round_coordinates(plane: np.ndarray) -> tuple[Sphering, np.ndarray, list[str]]:
+    """Coordinates for the kernel; a line has one, whatever plane it lies in."""
+    sphering = sphere(plane)
+    length = float(sphering.scales.max())
+    if length == 0:
+        if len(plane) > 1:
+            notices = ["all points of the embedding coincide: every density is the same"]
+        else:
+            notices = ["a single point has no density"]
+        one = Sphering(sphering.centre, sphering.axes[:, :1], np.ones(1))
+        return one, one(plane), notices
+    extended = sphering.scales > _FLAT * length
+    notices = []
+    if not extended.all():
+        notices.append("the embedding is a line: the density is that along it")
+        sphering = Sphering(sphering.centre, sphering.axes[:, extended], sphering.scales[extended])
+    return sphering, sphering(plane), notices
+
+
+def _settle_lowest(
+    coordinates: np.ndarray,
+    binned: BinnedDensity,
+    *,
+    threads: int | None,
+    progress: Progress,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Density at every point, and which of them (indices) were evaluated exactly."""
+    density = binned.at_points.copy()
+    off_grid = np.isnan(density)
+    density[off_grid] = -1
+    last = min(len(density), max(EXACT_POINTS, int(off_grid.sum()))) - 1
+    # Identical points have identical densities: none of them is left behind.
+    exact = np.flatnonzero(density <= np.partition(density, last)[last])
+    density[exact] = exact_density(
+        coordinates, binned.bandwidth, exact, threads=threads, progress=progress
+    )
+    return density, exact
+
+
+def _order_by_density(
+    y: np.ndarray, density: np.ndarray, exact: np.ndarray, *, k: int, threads: int | None
+) -> np.ndarray:
+    """All points from the lowest density up; ties by the k-th distance, far first, then index."""
+    far = np.zeros(len(y))
+    values, inverse, counts = np.unique(density[exact], return_inverse=True, return_counts=True)
+    tied = exact[counts[inverse] > 1]
+    k = min(k, len(y) - 1)
+    if k > 0 and tied.size and len(values) > 1:
+        axes = np.ascontiguousarray(y.T)
+        _, first, inverse = np.unique(y[tied], axis=0, return_index=True, return_inverse=True)
+        distances = np.empty(len(first))
+
+        def work(block: slice) -> None:
+            nearest_distances(axes, tied[first[block]], k, distances[block])
+
+        share(work, slices(len(first), 50), threads=threads or available_threads())
+        far[tied] = distances[inverse]
+    return np.lexsort((-far, density))
+
+
+def _kernel_covariance(sphering: Sphering, bandwidth: float) -> np.ndarray:
+    shape = sphering.axes * (sphering.scales * bandwidth)
+    return shape @ shape.T
+
+
+def _contours(sphering: Sphering, binned: BinnedDensity) -> Contours:
+    """The grid thinned to what a picture can show, in the coordinates of the map."""
+    grid = binned.grid
+    stride = max(1, -(-max(grid.shape) // _CONTOUR_CELLS))
+    thinned = binned.on_grid[tuple(slice(None, None, stride) for _ in grid.shape)]
+    back = (sphering.axes * sphering.scales).T
+    return Contours(
+        density=(thinned / sphering.volume).astype(np.float32),
+        origin=sphering.centre + grid.origin @ back,
+        steps=stride * grid.step * back,
+    )

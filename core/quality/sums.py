@@ -1,0 +1,90 @@
+"""Sums of differences between rows, which order pairs just as their distances do.
+
+Σ w·|x_i − x_j|^norm grows with the statistical distance, and ranks ask for no more than that.
+Jensen–Shannon, which is no norm of differences, is compared by its own distance.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numba
+import numpy as np
+
+from core.distance import Vectors, statistical_distance
+from core.neighbors.kernels import TILE, Rows, prepare, tile_sums
+from core.neighbors.threads import available_threads, share, slices
+from core.progress import Progress, silent
+
+# Rows compared with all others in one piece of work: fewer would fetch the others too often.
+_FEWEST_ROWS = 32
+_BLOCK_BYTES = 4 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class RowSums:
+    """Compares rows of ``vectors``; infinite between a row and itself."""
+
+    vectors: Vectors
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.vectors.x)
+
+    @cached_property
+    def _rows(self) -> Rows:
+        return prepare(self.vectors)
+
+    def block_rows(self) -> int:
+        """How many rows to compare with all others at a time."""
+        return max(_FEWEST_ROWS, _BLOCK_BYTES // (4 * self.n))
+
+    def of(self, points: np.ndarray) -> np.ndarray:
+        """Sums of some rows with all: float32 (points, n)."""
+        sums = np.empty((len(points), self.n), np.float32)
+        if self.vectors.norm == 0:
+            sums[:] = statistical_distance(self.vectors, points[:, None], np.arange(self.n))
+        else:
+            rows = self._rows
+            compare_with_all(rows.x, rows.bounds, rows.weights, rows.norm, points, sums)
+        sums[np.arange(len(points)), points] = np.inf
+        return sums
+
+    def of_all(self, *, threads: int | None = None, progress: Progress = silent) -> np.ndarray:
+        """Sums of all rows with all, each pair compared once: float32 (n, n)."""
+        sums = np.empty((self.n, self.n), np.float32)
+        blocks = slices(self.n, TILE)
+        everything = np.arange(self.n)
+
+        def compare(pair: tuple[slice, slice]) -> None:
+            a, b = pair
+            if self.vectors.norm == 0:
+                tile = statistical_distance(self.vectors, everything[a, None], everything[b])
+            else:
+                rows = self._rows
+                tile = np.empty((a.stop - a.start, b.stop - b.start))
+                tile_sums(
+                    rows.x, everything[a], everything[b], rows.bounds, rows.weights, rows.norm, tile
+                )
+            sums[a, b] = tile
+            sums[b, a] = tile.T
+
+        pairs = [(a, b) for i, a in enumerate(blocks) for b in blocks[i:]]
+        share(compare, pairs, threads=threads or available_threads(), progress=progress)
+        np.fill_diagonal(sums, np.inf)
+        return sums
+
+
+@numba.njit(nogil=True, cache=True)
+def compare_with_all(x, bounds, weights, norm, points, out):  # type: ignore[no-untyped-def]
+    """Fill ``out[i, j]`` with the sum between row ``points[i]`` and row j, by tiles."""
+    n = len(x)
+    tile = np.empty((TILE, TILE))
+    for first in range(0, len(points), TILE):
+        some = points[first : first + TILE]
+        for start in range(0, n, TILE):
+            others = np.arange(start, min(start + TILE, n))
+            tile_sums(x, some, others, bounds, weights, norm, tile)
+            out[first : first + len(some), start : start + len(others)] = tile[
+                : len(some), : len(others)
+            ]
