@@ -7,25 +7,22 @@ the bound on the error. Where that is not above the k-th float64 sum, the row is
 every other row that the bound does not exclude.
 """
 
-import math
+from contextlib import nullcontext
 from threading import RLock
 from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
+from threadpoolctl import threadpool_limits
 
 from core.distance import Vectors
 from core.neighbors.cost import Cost, Machine, Problem
-from core.neighbors.divergence import find_divergence_neighbors
 from core.neighbors.interface import Backend, Neighbors
 from core.neighbors.kernels import TILE, Rows, distances, pair_sum, prepare, settle, tile_sums
 from core.neighbors.nearest import empty_lists, insert, offer_tile
 from core.neighbors.threads import share, slices
+from core.neighbors.tiles import Tiles, divergence_tiles, make_tiles
 from core.progress import Progress, part
-
-# A tile of blocks takes about this many differences, some 10 ms: long for Python, short for Cancel.
-_TILE_WORK = 3e8
-_LARGEST_BLOCK = 5 * TILE
 
 
 class Exact(Backend):
@@ -48,9 +45,11 @@ class Exact(Backend):
     ) -> Neighbors:
         """Find the k nearest other rows of every row."""
         if vectors.norm == 0:
-            indices, found = find_divergence_neighbors(
-                vectors, k, threads=threads, progress=progress
+            x = np.ascontiguousarray(vectors.x, dtype=np.float32)
+            indices, sums = nearest_by_tiles(
+                divergence_tiles(x), len(x), k, threads=threads, progress=progress
             )
+            found = vectors.scale * (np.sqrt(sums) if vectors.blocks == 1 else sums)
         else:
             rows = prepare(vectors)
             indices, sums = nearest_rows(rows, k, threads=threads, progress=progress)
@@ -68,7 +67,7 @@ class Exact(Backend):
             rate = machine.l1_counts if problem.itemsize == 1 else machine.l1_float
         seconds = differences * rate / problem.threads
         lists = problem.n * (2.5 * problem.k + 16) * 12
-        tiles = problem.threads * _LARGEST_BLOCK**2 * 8
+        tiles = problem.threads * 480**2 * 8
         return Cost(seconds, (lists + tiles) / 1e6)
 
 
@@ -77,30 +76,25 @@ def nearest_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Indices and float64 sums of the k nearest other rows of every row, by (sum, index)."""
     n = len(rows.x)
-    exact_tiles = rows.relative_error == 0
-    length = k if exact_tiles else min(n - 1, k + max(8, k // 2))
-    sums, indices = _compare_all(rows, length, threads=threads, progress=part(progress, 0.0, 0.95))
-    if exact_tiles:
-        return indices, sums
-    limits = sums[:, -1].copy()
-    # What cannot be among the k best is not settled.
-    hopeless = sums * (1 - rows.relative_error) > sums[:, [k - 1]] * (1 + rows.relative_error)
-    indices[hopeless] = -1
+    tiles = make_tiles(rows)
+    if tiles.are_settled:
+        return nearest_by_tiles(tiles, n, k, threads=threads, progress=progress)
+    length = min(n - 1, k + 8 + k // 8)
+    indices, sums = nearest_by_tiles(
+        tiles, n, length, threads=threads, progress=part(progress, 0.0, 0.95)
+    )
+    errors = tiles.relative * np.abs(sums) + tiles.absolute
+    at_least = sums - errors
+    # What cannot be among the k best need not be settled.
+    indices[at_least > (sums + errors)[:, [k - 1]]] = -1
     indices, sums = settle(rows, indices, k, threads=threads)
-    unproven = np.flatnonzero(sums[:, -1] >= limits * (1 - rows.relative_error))
+    unproven = np.flatnonzero(sums[:, -1] >= at_least[:, -1])
     if length < n - 1 and len(unproven) > 0:
+        slack = 1 + 2 * rows.relative_error
 
         def complete(piece: slice) -> None:
-            _complete(
-                rows.x,
-                rows.bounds,
-                rows.weights,
-                rows.norm,
-                1 + rows.relative_error,
-                unproven[piece],
-                sums,
-                indices,
-            )
+            some = unproven[piece]
+            _complete(rows.x, rows.bounds, rows.weights, rows.norm, slack, some, sums, indices)
 
         share(
             complete,
@@ -113,39 +107,26 @@ def nearest_rows(
     return indices, sums
 
 
-def _compare_all(
-    rows: Rows, length: int, *, threads: int, progress: Progress
+def nearest_by_tiles(
+    tiles: Tiles, n: int, length: int, *, threads: int, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lists of the nearest rows by tile sums: sums (n, length) float64 and indices."""
-    n, width = rows.x.shape
-    side = TILE * max(1, round(math.sqrt(_TILE_WORK / width) / TILE))
-    blocks = slices(n, min(side, _LARGEST_BLOCK))
-    # Diagonal by diagonal, so that threads seldom meet at one block's lists.
-    pairs = [(i, i + d) for d in range(len(blocks)) for i in range(len(blocks) - d)]
-    sums, indices = empty_lists(n, length, np.float64)
+    """Indices and sums of the ``length`` nearest other rows as the tiles see them."""
+    blocks = slices(n, tiles.side)
+    # Row by row: the first block of a pair is then still in the shared cache.
+    pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
+    sums, indices = empty_lists(n, length, tiles.dtype)
     limits = sums[:, -1].copy()
     locks = [RLock() for _ in blocks]
-    everything = np.arange(n)
 
     def compare(pair: tuple[int, int]) -> None:
-        a, b = blocks[pair[0]], blocks[pair[1]]
-        tile = np.empty((a.stop - a.start, b.stop - b.start))
-        _fill_tile(rows.x, everything[a], everything[b], rows.bounds, rows.weights, rows.norm, tile)
-        with locks[pair[0]], locks[pair[1]]:
-            offer_tile(tile, a.start, b.start, sums, indices, limits)
+        i, j = pair
+        tile = tiles.fill(blocks[i], blocks[j])
+        with locks[i], locks[j]:
+            offer_tile(tile, blocks[i].start, blocks[j].start, sums, indices, limits)
 
-    share(compare, pairs, threads=threads, progress=progress, message="comparing all pairs")
-    return sums, indices
-
-
-@njit(cache=True, nogil=True)
-def _fill_tile(x, rows_a, rows_b, bounds, weights, norm, tile):  # type: ignore[no-untyped-def]
-    """Fill a tile piece by piece, so that the rows of a piece stay in the cache."""
-    diagonal = rows_a[0] == rows_b[0]
-    for i in range(0, len(rows_a), TILE):
-        for j in range(i if diagonal else 0, len(rows_b), TILE):
-            a, b = rows_a[i : i + TILE], rows_b[j : j + TILE]
-            tile_sums(x, a, b, bounds, weights, norm, tile[i : i + TILE, j : j + TILE])
+    with threadpool_limits(1, user_api="blas") if tiles.uses_blas else nullcontext():
+        share(compare, pairs, threads=threads, progress=progress, message="comparing all pairs")
+    return indices, sums.astype(np.float64, copy=False)
 
 
 @njit(cache=True, nogil=True)
@@ -168,4 +149,4 @@ def _complete(x, bounds, weights, norm, slack, rows, sums, indices):  # type: ig
         for r, i in enumerate(rows):
             for c, j in enumerate(others):
                 if tile[r, c] <= min(limits[r], sums[i, -1] * slack) and i != j:
-                    insert(sums[i], indices[i], pair_sum(x[i], x[j], bounds, weights, norm), j)
+                    insert(sums, indices, i, pair_sum(x[i], x[j], bounds, weights, norm), j)
