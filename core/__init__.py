@@ -1,1 +1,38 @@
-"""Statistical manifolds of electricity demand: the library behind Wattfold."""
+"""Statistical manifolds of electricity demand: the library behind Wattfold.
+
+The names below are imported when they are first used, so that ``import core`` costs nothing.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "BACKENDS": "core.neighbors",
+    "Dataset": "core.readings",
+    "METHODS": "core.embedding",
+    "RunConfig": "core.runs",
+    "Runner": "core.runs",
+    "Store": "core.runs",
+    "Vectors": "core.distance",
+    "build_cube": "core.cube",
+    "embed": "core.embedding",
+    "find_neighbors": "core.neighbors",
+    "hdr_density": "core.density",
+    "ingest": "core.readings",
+    "make_demo": "core.demo",
+    "make_vectors": "core.distance",
+    "measure_quality": "core.quality",
+    "run": "core.runs",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -65,7 +65,11 @@ class Parameter:
             return value
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise problem
-        if not math.isfinite(value) or (self.kind is int and value != int(value)):
+        try:
+            finite = math.isfinite(value)
+        except OverflowError:  # a whole number beyond every float
+            raise problem from None
+        if not finite or (self.kind is int and value != int(value)):
             raise problem
         if (self.low is not None and value < self.low) or (
             self.high is not None and value > self.high

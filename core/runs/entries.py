@@ -1,0 +1,182 @@
+"""Results of stages as entries of the store, and back."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.cube import Cube
+from core.density import HDR, Contours
+from core.distance import Vectors
+from core.embedding import Embedding
+from core.neighbors import Neighbors
+from core.quality import Quality
+from core.runs.config import RunConfig
+from core.runs.store import Entry
+
+_HDR_ARRAYS = ("density", "level", "rank", "typical", "thresholds", "bandwidth")
+_CONTOURS = "contours_"
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """What the points of a map are, without their coordinates.
+
+    All that is needed of the vectors where everything after them is stored.
+
+    Attributes
+    ----------
+    units : DataFrame of n rows
+        ``label``, ``household``, ``slot`` where the unit has one, and the sample size ``m``.
+    left_out : DataFrame
+        ``label``, ``m`` and ``reason``.
+    n_bins, blocks, filled_slots, notices
+        As in ``Cube`` and ``Vectors``.
+    """
+
+    units: pd.DataFrame
+    left_out: pd.DataFrame
+    n_bins: int
+    blocks: int
+    filled_slots: int
+    notices: tuple[str, ...]
+
+    @classmethod
+    def of(cls, cube: Cube, vectors: Vectors) -> "Points":
+        """Take what is known of the points from where it is made."""
+        none = pd.DataFrame({"label": [], "m": [], "reason": []})
+        return cls(
+            units=vectors.units.assign(m=vectors.sample_size),
+            left_out=none if vectors.left_out is None else vectors.left_out,
+            n_bins=cube.n_bins,
+            blocks=vectors.blocks,
+            filled_slots=vectors.filled_slots,
+            notices=(*cube.notices, *vectors.notices),
+        )
+
+
+def pack_points(points: Points) -> Entry:
+    """Tables of the units, and the rest as facts."""
+    facts = {name: getattr(points, name) for name in ("n_bins", "blocks", "filled_slots")}
+    return Entry(
+        tables={"units": points.units, "left_out": points.left_out},
+        facts={**facts, "notices": points.notices},
+    )
+
+
+def unpack_points(entry: Entry) -> Points:
+    """Undo :func:`pack_points`."""
+    return Points(**entry.tables, **_with_tuples(entry.facts, "notices"))
+
+
+def pack_vectors(vectors: Vectors) -> Entry:
+    """The coordinates alone; what the rows are is in the entry of the points."""
+    arrays = {"x": vectors.x}
+    if vectors.block_weights is not None:
+        arrays["block_weights"] = vectors.block_weights
+    return Entry(arrays)
+
+
+def unpack_vectors(entry: Entry, points: Points, config: RunConfig) -> Vectors:
+    """Undo :func:`pack_vectors`."""
+    bare = Vectors.from_array(
+        entry.arrays["x"],
+        distance=config.distance,
+        blocks=points.blocks,
+        block_weights=entry.arrays.get("block_weights"),
+    )
+    return replace(
+        bare,
+        sample_size=points.units["m"].to_numpy(),
+        units=points.units.drop(columns="m"),
+        unit=config.unit,
+        left_out=points.left_out,
+        filled_slots=points.filled_slots,
+        notices=points.notices,
+    )
+
+
+def pack_neighbors(neighbors: Neighbors) -> Entry:
+    """Two arrays, and who found them."""
+    return Entry(
+        {"indices": neighbors.indices, "distances": neighbors.distances},
+        facts={
+            "backend": neighbors.backend,
+            "parameters": dict(neighbors.parameters),
+            "notices": neighbors.notices,
+        },
+    )
+
+
+def unpack_neighbors(entry: Entry) -> Neighbors:
+    """Undo :func:`pack_neighbors`."""
+    return Neighbors(**{**entry.arrays, **_with_tuples(entry.facts, "notices")})
+
+
+def pack_embedding(embedding: Embedding) -> Entry:
+    """Coordinates, and how they came about."""
+    arrays = {"y": embedding.y}
+    if embedding.eigenvalues is not None:
+        arrays["eigenvalues"] = embedding.eigenvalues
+    facts = {
+        "method": embedding.method,
+        "parameters": dict(embedding.parameters),
+        "components": embedding.components,
+        "landmarks": embedding.landmarks,
+        "notices": embedding.notices,
+    }
+    return Entry(arrays, facts=facts)
+
+
+def unpack_embedding(entry: Entry) -> Embedding:
+    """Undo :func:`pack_embedding`."""
+    return Embedding(**{**entry.arrays, **_with_tuples(entry.facts, "notices")})
+
+
+def pack_quality(quality: Quality) -> Entry:
+    """All facts."""
+    return Entry(
+        facts={
+            **quality.measures(),
+            "k": quality.k,
+            "n": quality.n,
+            "sample_size": quality.sample_size,
+            "intervals": dict(quality.intervals),
+            "notices": quality.notices,
+        }
+    )
+
+
+def unpack_quality(entry: Entry) -> Quality:
+    """Undo :func:`pack_quality`."""
+    facts = _with_tuples(entry.facts, "notices")
+    facts["intervals"] = {name: tuple(ends) for name, ends in facts["intervals"].items()}
+    return Quality(**facts)
+
+
+def pack_hdr(hdr: HDR) -> Entry:
+    """Arrays; the anomalies are the first of the ranks, whatever their number."""
+    arrays = {name: getattr(hdr, name) for name in _HDR_ARRAYS}
+    arrays |= {_CONTOURS + name: value for name, value in vars(hdr.contours).items()}
+    return Entry(arrays, facts={"rank_by": hdr.rank_by, "notices": hdr.notices})
+
+
+def unpack_hdr(entry: Entry, *, n_anomalies: int) -> HDR:
+    """Undo :func:`pack_hdr`."""
+    arrays = dict(entry.arrays)
+    contours = {
+        name.removeprefix(_CONTOURS): arrays.pop(name)
+        for name in entry.arrays
+        if name.startswith(_CONTOURS)
+    }
+    return HDR(
+        **{**arrays, **_with_tuples(entry.facts, "notices")},
+        anomalies=np.argsort(arrays["rank"])[:n_anomalies],
+        contours=Contours(**contours),
+    )
+
+
+def _with_tuples(facts: Any, *names: str) -> dict[str, Any]:
+    """Facts with the tuples that JSON turned into lists."""
+    return {name: tuple(value) if name in names else value for name, value in facts.items()}

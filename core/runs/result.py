@@ -1,0 +1,151 @@
+"""What a run gives: the map, what stands on it, and how it was made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.density import HDR
+from core.embedding import Embedding
+from core.neighbors import Neighbors
+from core.quality import Quality
+from core.runs.config import RunConfig
+
+# Columns of the table that are ours; a metadata column of such a name is renamed.
+_OWN_COLUMNS = ("label", "household", "slot", "density", "hdr", "rank", "m")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Run:
+    """The result of one config on one dataset.
+
+    Attributes
+    ----------
+    config : RunConfig
+        What was asked for.
+    dataset_digest : str
+        What it was asked of.
+    n_bins : int
+        Bins after merging edges that coincide.
+    units : DataFrame of n rows
+        ``label``, ``household``, ``slot`` where the unit has one, ``m`` (the sample size), then
+        the households' metadata.
+    left_out : DataFrame
+        ``label``, ``m`` and ``reason`` of units that are not on the map.
+    neighbors : Neighbors
+        The graph that was embedded; t-SNE asks for more than K neighbours.
+    embedding : Embedding
+        The map.
+    hdr : HDR
+        Density, levels and ranks.
+    quality : Quality, optional
+        If the config asked for it.
+    recall : float, optional
+        Share of true neighbours; 1 for the exact backend, else known if quality was asked for.
+    seconds : mapping
+        By stage; 0 for what was fetched or not asked for.
+    cached : tuple of str
+        The stages that were fetched.
+    notices : tuple of str
+        What the user should know.
+    peak_memory_mb : float
+        The most that this process ever took until the run ended.
+    """
+
+    config: RunConfig
+    dataset_digest: str
+    n_bins: int
+    units: pd.DataFrame
+    left_out: pd.DataFrame
+    neighbors: Neighbors
+    embedding: Embedding
+    hdr: HDR
+    quality: Quality | None
+    recall: float | None
+    seconds: Mapping[str, float]
+    cached: tuple[str, ...]
+    notices: tuple[str, ...]
+    peak_memory_mb: float
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.units)
+
+    @property
+    def y(self) -> np.ndarray:
+        """Coordinates, (n, dim)."""
+        return self.embedding.y
+
+    @property
+    def components(self) -> int:
+        """Connected components of the neighbour graph."""
+        return self.embedding.components
+
+    def table(self) -> pd.DataFrame:
+        """Return one row a point.
+
+        What it is, ``y1`` …, ``density``, ``hdr``, ``rank``, ``m``, then metadata.
+        """
+        names = [name for name in ("label", "household", "slot") if name in self.units]
+        columns = {name: self.units[name] for name in names}
+        columns |= {f"y{axis + 1}": self.y[:, axis] for axis in range(self.y.shape[1])}
+        columns |= {
+            "density": self.hdr.density,
+            "hdr": pd.Series(self.hdr.labels, dtype="str"),
+            "rank": self.hdr.rank,
+            "m": self.units["m"],
+        }
+        for name in self.units.columns:
+            if name not in (*names, "m"):
+                columns[name if name not in columns else f"metadata_{name}"] = self.units[name]
+        return pd.DataFrame(columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what ``wattfold embed --json`` prints."""
+        labels = self.units["label"]
+        levels = self.hdr.labels
+        return {
+            "n": self.n,
+            "n_bins": self.n_bins,
+            "unit": self.config.unit,
+            "distance": self.config.distance,
+            "neighbors": {
+                "backend": self.neighbors.backend,
+                "k": self.neighbors.k,
+                **self.neighbors.parameters,
+            },
+            "method": self.config.method,
+            "components": self.components,
+            "recall": self.recall,
+            "quality": self.quality.measures() if self.quality else None,
+            "quality_intervals": dict(self.quality.intervals) if self.quality else {},
+            "anomalies": [
+                {
+                    "label": labels.iat[point],
+                    "density": float(self.hdr.density[point]),
+                    "hdr": str(levels[point]),
+                    "rank": int(self.hdr.rank[point]),
+                }
+                for point in self.hdr.anomalies
+            ],
+            "typical": labels.iloc[self.hdr.typical].tolist(),
+            "seconds": {stage: round(value, 4) for stage, value in self.seconds.items()},
+            "cached": list(self.cached),
+            "peak_memory_mb": round(self.peak_memory_mb, 1),
+            "left_out": self.left_out.to_dict("records"),
+            "notices": list(self.notices),
+            "config": self.config.to_json(),
+        }
+
+
+def join_metadata(
+    units: pd.DataFrame, households: pd.Series, metadata: pd.DataFrame
+) -> pd.DataFrame:
+    """Add each unit's household's metadata; a column of one of our names is renamed."""
+    rows = pd.Index(households).get_indexer(units["household"])
+    joined = metadata.iloc[rows].reset_index(drop=True)
+    renamed = {name: f"metadata_{name}" for name in metadata.columns if name in _OWN_COLUMNS}
+    return pd.concat([units, joined.rename(columns=renamed)], axis=1)

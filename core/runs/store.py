@@ -1,0 +1,257 @@
+"""Results kept on disk, each under the digest of exactly what it was made from.
+
+An entry is a directory ``<stage>/<digest>``: arrays as ``.npy``, tables as Parquet, and
+``entry.json`` with the facts and a checksum of every file. Entries appear whole by a rename and
+never change. One that cannot be read, or does not match its checksums, is removed and counts as
+absent. Reading marks an entry as used; when the whole grows beyond its limit, those that were
+not used for longest go. Several processes may use one store at once.
+"""
+
+import fcntl
+import hashlib
+import io
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from core import atomic
+from core.errors import InputError
+
+DEFAULT_LIMIT = 2 * 10**9
+
+_FACTS = "entry.json"
+_LOCK = ".lock"
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)b?", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+# A writer that is stopped, not dead, keeps its lock; others give up on keeping their results.
+_LOCK_SECONDS = 30.0
+_POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A stage's result: arrays, tables, and facts that JSON can hold."""
+
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An entry as it lies on the disk."""
+
+    path: Path
+    bytes: int
+    used: float
+
+
+def make_digest(inputs: Mapping[str, Any]) -> str:
+    """Return the digest of what a result is made from; the order of names does not matter."""
+    text = json.dumps(inputs, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def read_size(text: str) -> int:
+    """Read a size such as ``500 MB``, ``2GB`` or a number of bytes."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"cannot read {text!r} as a size; write it as 500MB, 2GB or bytes")
+    return int(float(match[1]) * 1000 ** _POWERS[match[2].lower()])
+
+
+class Store:
+    """Results of stages in a directory.
+
+    Parameters
+    ----------
+    path : Path
+        Made when the first result is kept.
+    limit_bytes : int
+        What all entries together may take.
+    """
+
+    def __init__(self, path: str | Path, *, limit_bytes: int = DEFAULT_LIMIT) -> None:
+        self.path = Path(path)
+        self.limit_bytes = limit_bytes
+
+    @classmethod
+    def default(cls) -> Self:
+        """The store that commands use: ``WATTFOLD_CACHE``, or the user's cache directory.
+
+        ``WATTFOLD_CACHE_SIZE`` sets its limit.
+        """
+        path = os.environ.get("WATTFOLD_CACHE")
+        if not path:
+            from platformdirs import user_cache_path
+
+            path = str(user_cache_path("wattfold"))
+        limit = os.environ.get("WATTFOLD_CACHE_SIZE")
+        return cls(path, limit_bytes=read_size(limit) if limit else DEFAULT_LIMIT)
+
+    def get(self, stage: str, digest: str) -> Entry | None:
+        """Return an entry, or None if it is absent or damaged; a damaged one is removed."""
+        path = self.path / stage / digest
+        try:
+            directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return None
+        try:
+            # Files are opened through the directory itself: whatever is renamed meanwhile, they
+            # are of one entry.
+            entry = _read(directory)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException):
+            self._remove(path)
+            return None
+        finally:
+            os.close(directory)
+        with suppress(OSError):  # evicted since, or not ours to touch
+            os.utime(path)
+        return entry
+
+    def put(self, stage: str, digest: str, entry: Entry) -> None:
+        """Keep an entry and evict others if need be; the first one of a digest stays.
+
+        One that would take more than the limit by itself is not kept.
+
+        Raises
+        ------
+        OSError
+            If the disk does not take it. The store is then as it was.
+        """
+        path = self.path / stage / digest
+        if sum(array.nbytes for array in entry.arrays.values()) > self.limit_bytes:
+            return
+        with self._writing():
+            if (path / _FACTS).is_file():
+                return
+            with atomic.new_directory(path) as staging:
+                _write(staging, entry)
+            self._evict(last=path)
+
+    def entries(self) -> list[Stored]:
+        """Return all entries, those not used for longest first."""
+        found = []
+        for path in self.path.glob("*/[!.]*"):
+            with suppress(FileNotFoundError):
+                found.append(Stored(path, _size(path), path.stat().st_mtime))
+        return sorted(found, key=lambda stored: stored.used)
+
+    def clear(self) -> list[Stored]:
+        """Remove all entries and return them."""
+        with self._writing():
+            removed = self.entries()
+            for stored in removed:
+                self._remove(stored.path)
+            self._sweep()
+        return removed
+
+    def _evict(self, last: Path) -> None:
+        stored = self.entries()
+        total = sum(each.bytes for each in stored)
+        for each in sorted(stored, key=lambda each: (each.path == last, each.used)):
+            if total <= self.limit_bytes:
+                break
+            self._remove(each.path)
+            total -= each.bytes
+        self._sweep()
+
+    def _remove(self, path: Path) -> None:
+        """Remove an entry; nobody sees half of it."""
+        retired = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
+        with suppress(OSError):
+            path.rename(retired)
+            shutil.rmtree(retired, ignore_errors=True)
+
+    def _sweep(self) -> None:
+        """Remove what killed processes left behind; only for who holds the lock."""
+        for leftover in self.path.glob("*/.*.partial-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Be the only writer; the system frees the lock of a process that dies."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o644)
+        try:
+            _wait_for(lock, self.path)
+            yield
+        finally:
+            os.close(lock)
+
+
+def _wait_for(lock: int, path: Path) -> None:
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise TimeoutError(0, "another process is writing", str(path)) from None
+            time.sleep(_POLL_SECONDS)
+
+
+def _size(directory: Path) -> int:
+    return sum(file.stat().st_size for file in directory.iterdir())
+
+
+def _write(directory: Path, entry: Entry) -> None:
+    checksums = {}
+    for name, array in entry.arrays.items():
+        np.save(directory / f"{name}.npy", array, allow_pickle=False)
+    for name, table in entry.tables.items():
+        pq.write_table(
+            pa.Table.from_pandas(table, preserve_index=False),
+            directory / f"{name}.parquet",
+            compression="zstd",
+        )
+    for file in sorted(directory.glob("[!.]*")):
+        with file.open("rb") as stream:
+            checksums[file.name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    facts = json.dumps(entry.facts, ensure_ascii=False, allow_nan=False)
+    content = {
+        "files": checksums,
+        "facts": facts,
+        "sha256": hashlib.sha256(facts.encode()).hexdigest(),
+    }
+    (directory / _FACTS).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+
+
+def _read(directory: int) -> Entry:
+    """Read an entry through its open directory; raises where anything is not as written."""
+    with _open(directory, _FACTS) as file:
+        content = json.load(file)
+    if hashlib.sha256(content["facts"].encode()).hexdigest() != content["sha256"]:
+        raise ValueError("the facts do not match their checksum")
+    arrays, tables = {}, {}
+    for name, checksum in content["files"].items():
+        stem, _, kind = name.rpartition(".")
+        with _open(directory, name) as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != checksum:
+                raise ValueError(f"{name} does not match its checksum")
+            file.seek(0)
+            if kind == "npy":
+                arrays[stem] = np.load(file, allow_pickle=False)
+                arrays[stem].flags.writeable = False
+            else:
+                tables[stem] = pq.read_table(io.BytesIO(file.read())).to_pandas()
+    return Entry(arrays, tables, json.loads(content["facts"]))
+
+
+def _open(directory: int, name: str) -> io.BufferedReader:
+    return os.fdopen(os.open(name, os.O_RDONLY, dir_fd=directory), "rb")
