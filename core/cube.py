@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,6 +38,11 @@ BINS = Parameter(
 )
 
 _MICROSECONDS_PER_MINUTE = 60_000_000
+_FROM_MONDAY = EPOCH_MINUTE * _MICROSECONDS_PER_MINUTE
+_WIDER = {
+    np.dtype(narrow): np.dtype(wide)
+    for narrow, wide in pairwise([np.uint8, np.uint16, np.uint32, np.uint64])
+}
 _COUNTS = "counts.npy"
 _SAMPLE_SIZES = "sample_sizes.npy"
 _DESCRIPTION = "cube.json"
@@ -179,16 +185,17 @@ class PartialCube:
 def count_shard(shard: Shard, *, partition: Partition, interval_minutes: int) -> PartialCube:
     """Count a shard's readings by household, slot and bin."""
     shape = (len(shard.households), slots_per_week(interval_minutes), partition.n_bins)
-    counts = np.zeros(shape, dtype=np.uint32)
-    for batch in shard.batches(with_times=True):
-        _count(
-            batch.rows,
-            batch.times + EPOCH_MINUTE * _MICROSECONDS_PER_MINUTE,
-            partition.bin_of(batch.kwh),
-            interval_minutes * _MICROSECONDS_PER_MINUTE,
-            counts,
-        )
-    return PartialCube(shard.households, counts.astype(np.min_scalar_type(counts.max(initial=0))))
+    interval = interval_minutes * _MICROSECONDS_PER_MINUTE
+    counts = np.zeros(shape, dtype=np.uint8)
+    for batch in shard.batches():
+        bins = partition.bin_of(batch.kwh)
+        done = 0
+        while done < len(bins):
+            full = np.iinfo(counts.dtype).max
+            done = _count(batch.rows, batch.times, bins, interval, done, full, counts)
+            if done < len(bins):
+                counts = counts.astype(_WIDER[counts.dtype])
+    return PartialCube(shard.households, counts)
 
 
 def merge(partials: Iterable[PartialCube], *, households: np.ndarray | None = None) -> PartialCube:
@@ -210,17 +217,19 @@ def merge(partials: Iterable[PartialCube], *, households: np.ndarray | None = No
         partials = list(partials)
         households = np.unique(np.concatenate([piece.households for piece in partials]))
     counts: np.ndarray | None = None
+    seen = np.zeros(len(households), dtype=bool)
     for piece in partials:
         if counts is None:
-            counts = np.zeros((len(households), *piece.counts.shape[1:]), dtype=np.uint8)
-        for row, addend in zip(
-            np.searchsorted(households, piece.households), piece.counts, strict=True
-        ):
+            counts = np.zeros((len(households), *piece.counts.shape[1:]), dtype=piece.counts.dtype)
+        counts = _widened(counts, piece.counts.dtype)
+        rows = np.searchsorted(households, piece.households)
+        again = seen[rows]
+        counts[rows[~again]] = piece.counts[~again]
+        for row, addend in zip(rows[again], piece.counts[again], strict=True):
             total = np.add(counts[row], addend, dtype=np.uint64)
-            needed = np.min_scalar_type(total.max(initial=0))
-            if needed.itemsize > counts.itemsize:
-                counts = counts.astype(needed)
+            counts = _widened(counts, np.min_scalar_type(total.max()))
             counts[row] = total
+        seen[rows] = True
     if counts is None:
         raise InputError("there are no readings to count; choose households that have some")
     return PartialCube(households, counts)
@@ -244,22 +253,38 @@ def sample_size_summary(cube: Cube) -> dict[str, Any]:
     }
 
 
+def _widened(counts: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    return counts.astype(dtype) if dtype.itemsize > counts.itemsize else counts
+
+
 @numba.njit(nogil=True, cache=True)
 def _count(
-    rows: np.ndarray, times: np.ndarray, bins: np.ndarray, interval: int, counts: np.ndarray
-) -> None:
-    """Count readings; ``times`` from a Monday 00:00 on, in the unit of ``interval``."""
+    rows: np.ndarray,
+    times: np.ndarray,
+    bins: np.ndarray,
+    interval: int,
+    start: int,
+    full: int,
+    counts: np.ndarray,
+) -> int:
+    """Count readings from ``start`` on; stop before the one that finds its count ``full``.
+
+    ``times`` and ``interval`` are in microseconds. Returns where it stopped.
+    """
     n_slots = counts.shape[1]
-    expected = times[0]
-    slot = (times[0] // interval - 1) % n_slots
-    for i in range(len(times)):
+    slot = 0
+    expected = times[start] - 1
+    for i in range(start, len(times)):
         # Readings mostly follow each other, and a comparison is cheaper than two divisions.
         if times[i] == expected:
             slot = slot + 1 if slot + 1 < n_slots else 0
         else:
-            slot = times[i] // interval % n_slots
+            slot = (times[i] + _FROM_MONDAY) // interval % n_slots
         expected = times[i] + interval
+        if counts[rows[i], slot, bins[i]] == full:
+            return i
         counts[rows[i], slot, bins[i]] += 1
+    return len(times)
 
 
 def _household_codes(dataset: Dataset, chosen: Sequence[str] | None) -> np.ndarray:

@@ -132,7 +132,7 @@ def edge_ranks(n_readings: int, bins: int) -> np.ndarray:
 
 def value_counts(shard: Shard) -> ValueCounts:
     """Count the readings of every watt-hour in a shard."""
-    return merge_value_counts(_batch_counts(shard, batch.kwh) for batch in shard.batches())
+    return merge_value_counts(_batch_counts(shard, kwh) for kwh in shard.kwh() if len(kwh))
 
 
 def _batch_counts(shard: Shard, kwh: np.ndarray) -> ValueCounts:
@@ -187,8 +187,8 @@ def count_digits(shard: Shard, *, step: int, known: np.ndarray) -> np.ndarray:
     """
     shift = 64 - sum(_DIGITS[: step + 1])
     histogram = np.zeros((len(known), 1 << _DIGITS[step]), dtype=np.int64)
-    for batch in shard.batches():
-        _count_digit(_ordered_bits(batch.kwh), known, shift, _DIGITS[step], histogram)
+    for kwh in shard.kwh():
+        _count_digit(_ordered_bits(kwh), known, shift, _DIGITS[step], histogram)
     return histogram
 
 

@@ -38,7 +38,7 @@ class Batch:
     rows : ndarray of int32
         The place of each reading's household in the shard's ``households``.
     times : ndarray of int64
-        Microseconds since 1970, local time; empty unless asked for.
+        Microseconds since 1970, local time.
     kwh : ndarray of float64
     """
 
@@ -57,40 +57,56 @@ class Shard:
         The readings file.
     start, stop : int
         The row groups.
-    households : ndarray of int32, sorted
+    households : ndarray of int32, increasing
         The codes of the wanted households that may have readings in these row groups.
+    whole : bool
+        Whether there are no other households' readings among them.
     """
 
     path: Path
     start: int
     stop: int
     households: np.ndarray
+    whole: bool
 
-    def batches(self, *, with_times: bool = False) -> Iterator[Batch]:
-        """Read the wanted readings, one row group at a time."""
+    def kwh(self) -> Iterator[np.ndarray]:
+        """Yield the wanted readings' kWh alone, one row group at a time."""
+        for table in self._tables(["kwh"] if self.whole else ["household", "kwh"]):
+            kwh = table["kwh"].to_numpy()
+            yield kwh if self.whole else kwh[self._rows(table) >= 0]
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the wanted readings, one row group at a time."""
+        for table in self._tables(["household", "time", "kwh"]):
+            rows = self._rows(table)
+            times, kwh = table["time"].to_numpy().view(np.int64), table["kwh"].to_numpy()
+            if self.whole:
+                yield Batch(rows, times, kwh)
+            else:
+                wanted = rows >= 0
+                yield Batch(rows[wanted], times[wanted], kwh[wanted])
+
+    def _tables(self, columns: list[str]) -> Iterator[pa.Table]:
         file = pq.ParquetFile(self.path, metadata=_metadata(self.path), memory_map=True)
-        columns = ["household", "kwh"] + ["time"] * with_times
         for group in range(self.start, self.stop):
             table = file.read_row_group(group, columns=columns, use_threads=False)
             if any(column.null_count for column in table.columns):
                 raise DatasetError(f"{self.path} holds empty cells; run wattfold ingest again")
-            times = table["time"].to_numpy().view(np.int64) if with_times else np.empty(0, np.int64)
-            batch = self._wanted(table["household"].to_numpy(), times, table["kwh"].to_numpy())
-            if len(batch.kwh):
-                yield batch
+            yield table
 
-    def _wanted(self, codes: np.ndarray, times: np.ndarray, kwh: np.ndarray) -> Batch:
-        first, last = self.households[0], self.households[-1]
-        if (
-            last - first + 1 == len(self.households)
-            and first <= codes.min()
-            and codes.max() <= last
-        ):
-            return Batch(codes - first, times, kwh)
-        rows = np.searchsorted(self.households, codes).astype(np.int32)
-        rows[rows == len(self.households)] = 0
-        wanted = self.households[rows] == codes
-        return Batch(rows[wanted], times[wanted] if len(times) else times, kwh[wanted])
+    def _rows(self, table: pa.Table) -> np.ndarray:
+        """Return each reading's place in ``households``, −1 for those of other households."""
+        codes = table["household"].to_numpy()
+        if not self.whole:
+            rows = np.searchsorted(self.households, codes).astype(np.int32)
+            rows[rows == len(self.households)] = 0
+            return np.where(self.households[rows] == codes, rows, np.int32(-1))
+        rows = codes - self.households[0]
+        if len(rows) and not 0 <= rows.min() <= rows.max() < len(self.households):
+            raise DatasetError(
+                f"{self.path} holds other households than it says; run wattfold ingest again"
+            )
+        return rows
 
 
 class MapShards(Protocol):
@@ -114,7 +130,8 @@ def split(dataset: Dataset, households: np.ndarray) -> list[Shard]:
     def close_run() -> None:
         if run:
             wanted = households[begin[run].min() : end[run].max()]
-            shards.append(Shard(dataset.path / READINGS, run[0], run[-1] + 1, wanted))
+            whole = len(wanted) == last[run].max() - first[run].min() + 1
+            shards.append(Shard(dataset.path / READINGS, run[0], run[-1] + 1, wanted, whole))
             run.clear()
 
     rows = 0
