@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.errors import InputError
+from core.errors import Cancelled, InputError
 from core.readings import Dataset, IngestOptions, ingest
 from core.readings.formats import FORMATS
 
@@ -410,3 +410,27 @@ def test_gzip_of_any_name(tmp_path):
         file.write(rows)
     assert ingest([tmp_path / "readings.bin"], tmp_path / "d").health["accepted"] == 48
     assert not list(tmp_path.glob(".*partial*"))
+
+
+@pytest.mark.parametrize("stop_at", ["reading", "sorting", "writing"])
+def test_a_cancelled_ingest_leaves_what_was_there(stop_at, tmp_path):
+    target = tmp_path / "d"
+    before = ingest([SAMPLES / "sgsc.csv"], target).digest
+
+    def stop(fraction, message=""):
+        if message.startswith(stop_at):
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        ingest([SAMPLES / "lcl.csv"], target, progress=stop)
+    assert Dataset.open(target).digest == before
+    assert [path.name for path in tmp_path.iterdir()] == ["d"]
+
+
+def test_progress_only_grows_and_ends_at_one(tmp_path):
+    seen = []
+    ingest(
+        [SAMPLES / "lcl.csv"], tmp_path / "d", progress=lambda share, message="": seen.append(share)
+    )
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0

@@ -123,7 +123,12 @@ class Dataset:
     @property
     def readings_file(self) -> pq.ParquetFile:
         """The readings, open for streaming; a new handle each time, for use in threads."""
-        return self._open_parquet(READINGS)
+        return self._open_parquet(READINGS, metadata=self._readings_metadata)
+
+    @cached_property
+    def _readings_metadata(self) -> pq.FileMetaData:
+        """Parsed once: with thousands of households it takes longer than reading one of them."""
+        return self._open_parquet(READINGS).metadata
 
     def code(self, household: str) -> int:
         """Return the row number of a household, or say which ones look like it."""
@@ -149,16 +154,16 @@ class Dataset:
     @cached_property
     def code_range(self) -> tuple[np.ndarray, np.ndarray]:
         """The first and last household code of every row group."""
-        metadata = self.readings_file.metadata
+        metadata = self._readings_metadata
         statistics = [
             metadata.row_group(group).column(0).statistics
             for group in range(metadata.num_row_groups)
         ]
         return np.array([s.min for s in statistics]), np.array([s.max for s in statistics])
 
-    def _open_parquet(self, name: str) -> pq.ParquetFile:
+    def _open_parquet(self, name: str, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(self.path / name)
+            return pq.ParquetFile(self.path / name, metadata=metadata)
         except (pa.ArrowException, OSError) as error:
             raise DatasetError(
                 f"{self.path / name} cannot be read ({error}); run wattfold ingest again"

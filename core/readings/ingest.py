@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,9 @@ def _stage_all(
     facts: list[tuple[dict[str, Any], Future[str]]] = []
     with ThreadPoolExecutor(max_workers=1) as digests:
         for number, source in enumerate(find_sources(names, work)):
-            progress(min(number / len(names), 1.0), f"reading {source.name}")
+            start, stop = (min((number + step) / len(names), 1.0) for step in (0, 1))
+            staging.progress = part(progress, start, stop)
+            staging.progress(0.0, f"reading {source.name}")
             if not source.is_parquet:
                 _ = source.head  # says what is wrong with a file that is no table
             format = FORMATS[options.format] if options.format != "auto" else recognise(source)
@@ -182,7 +185,7 @@ def _write(
     with draft.readings_writer() as writer, ThreadPoolExecutor(max_workers=1) as background:
         written: Future[None] | None = None
         done = 0
-        for chunk in _sorted_chunks(staging):
+        for chunk in _sorted_chunks(staging, part(progress, 0.4, 0.7)):
             cleaned = clean(chunk, interval=interval * 60, changes=changes)
             tally.add(cleaned.kept)
             tally.conflicting += cleaned.conflicting
@@ -194,7 +197,7 @@ def _write(
                 writer.write_table, _as_table(cleaned.kept), row_group_size=ROW_GROUP_SIZE
             )
             done += len(chunk)
-            progress(0.5 + 0.45 * done / max(accepted_total, 1), "sorting and writing")
+            progress(0.7 + 0.28 * done / max(accepted_total, 1), "writing")
         if written:
             written.result()
     if not tally.accepted.any():
@@ -280,14 +283,17 @@ def _changes(staging: Staging, options: IngestOptions) -> ClockChanges:
     return clock_changes(options.timezone, first.year, last.year)
 
 
-def _sorted_chunks(staging: Staging) -> Iterator[Readings]:
+def _sorted_chunks(staging: Staging, progress: Progress) -> Iterator[Readings]:
     """Yield the usable readings, sorted, in chunks of whole households."""
-    reader = staging.connection.sql("""
+    progress(0.0, "sorting")
+    relation = staging.connection.sql("""
         SELECT code, second, kwh FROM placed JOIN households USING (id)
         WHERE reason IS NULL ORDER BY code, second, row
-    """).to_arrow_reader(_BATCH_ROWS)
+    """)
+    reader = staging.watch(lambda: relation.to_arrow_reader(_BATCH_ROWS), progress)
+    first = staging.watch(lambda: next(reader, None), progress)
     waiting: list[Readings] = []
-    for batch in reader:
+    for batch in chain([first] if first else [], reader):
         arrays = Readings(*(column.to_numpy(zero_copy_only=False) for column in batch.columns))
         # The last household of a batch may go on in the next one.
         end = int(np.searchsorted(arrays.household, arrays.household[-1]))

@@ -6,16 +6,20 @@ conflicting duplicates and gives every reading its line.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
 from core.errors import InputError
+from core.progress import Progress, silent
 from core.readings.sources import MAXIMUM_LINE_BYTES, Source
+
+Result = TypeVar("Result")
 
 REASONS = (
     "malformed line",
@@ -35,6 +39,8 @@ REASONS = (
 
 # Results are streamed and sorts spilled, so this bounds the memory of an ingest of any size.
 _MEMORY_LIMIT = "1100MB"
+
+_WATCH_SECONDS = 0.1
 
 _SCHEMA = f"""
 CREATE TYPE reason AS ENUM ({", ".join(f"'{reason}'" for reason in REASONS)});
@@ -66,6 +72,7 @@ class Staging:
     """The staging table and what was put into it."""
 
     connection: duckdb.DuckDBPyConnection
+    progress: Progress = silent
     files: list[StagedFile] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     malformed: list[tuple[str, int, str]] = field(default_factory=list)  # file, line, text
@@ -87,14 +94,30 @@ class Staging:
         """Append the readings of one source: a SELECT of the staging table's columns."""
         first_row = self.row_count()
         with readable_errors(source.name):
-            self.connection.execute(
-                f"INSERT INTO staged BY NAME {select}",
-                dict(parameters),
+            self.watch(
+                lambda: self.connection.execute(
+                    f"INSERT INTO staged BY NAME {select}", dict(parameters)
+                ),
+                self.progress,
             )
         malformed = self._take_malformed(source)
         self.files.append(
             StagedFile(source, first_row, self.row_count(), header_lines, rows_per_line, malformed)
         )
+
+    def watch(self, work: Callable[[], Result], progress: Progress) -> Result:
+        """Let DuckDB work while progress is told; whoever stops it interrupts DuckDB."""
+        with ThreadPoolExecutor(max_workers=1) as background:
+            future = background.submit(work)
+            try:
+                while not future.done():
+                    wait([future], timeout=_WATCH_SECONDS)
+                    percent = self.connection.query_progress()
+                    progress(max(percent, 0.0) / 100)
+            except BaseException:
+                self.connection.interrupt()
+                raise
+            return future.result()
 
     def row_count(self) -> int:
         """How many rows are staged, malformed lines not among them."""
