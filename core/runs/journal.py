@@ -30,6 +30,8 @@ class Journal:
         Told the name of every stage that is computed, when it begins.
     seconds : dict
         By stage; 0 for those not computed.
+    earlier : dict
+        By stage that was fetched, how long it had taken when it was computed.
     computed : set of str
         The stages that were computed.
     notices : list of str
@@ -39,6 +41,7 @@ class Journal:
     progress: Progress
     computing: Callable[[str], None] | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+    earlier: dict[str, float] = field(default_factory=dict)
     computed: set[str] = field(default_factory=set)
     notices: list[str] = field(default_factory=list)
     _done: float = 0.0
@@ -57,6 +60,10 @@ class Journal:
         if self.computing is not None:
             self.computing(name)
         self.part(name)(0.0)
+
+    def computed_in(self) -> dict[str, float]:
+        """How long each stage took when it was computed, now or earlier, as far as is known."""
+        return {**self.earlier, **{stage: self.seconds[stage] for stage in self.computed}}
 
     def part(self, name: str) -> Progress:
         """A stage's share of the progress, in its own words."""

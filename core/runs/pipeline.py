@@ -5,10 +5,12 @@ the store holds under a digest is fetched; what it does not hold is computed, an
 inputs of that stage loaded.
 """
 
+import hashlib
 import resource
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,9 @@ VERSIONS = {"vectors": 1, "neighbors": 1, "embedding": 1, "quality": 1, "density
 
 # Vectors are made of the cube about as fast as they are read: only small ones are kept.
 KEPT_VECTORS_BYTES = 64 * 2**20
+
+# The name, among the facts of an entry, of how long it took to compute.
+_SECONDS = "seconds"
 
 
 def run(
@@ -145,7 +150,9 @@ class _Running:
             journal.note(f"K = {config.k} is more than the other points: {n - 1} is used")
         neighbors, neighbors_digest = self.neighbors(n)
         journal.note(*neighbors.notices)
-        embedding, embedding_digest = self.embedding(neighbors, neighbors_digest)
+        # The graph itself, not who found it: backends that agree share all that follows.
+        graph_digest = make_digest({"vectors": self.vectors_digest, "graph": _hash(neighbors)})
+        embedding, embedding_digest = self.embedding(neighbors, graph_digest)
         journal.note(*embedding.notices)
         quality = self.quality(embedding, embedding_digest) if config.quality else None
         recall = self.recall(neighbors, neighbors_digest)
@@ -172,6 +179,7 @@ class _Running:
             quality=quality,
             recall=recall,
             seconds=journal.seconds,
+            computed_in=journal.computed_in(),
             cached=tuple(stage for stage in wanted if stage not in journal.computed),
             notices=tuple(journal.notices),
             peak_memory_mb=peak_memory_mb(),
@@ -300,12 +308,12 @@ class _Running:
         self._keep("neighbors", digest, pack_neighbors(neighbors))
         return neighbors, digest
 
-    def embedding(self, neighbors: Neighbors, neighbors_digest: str) -> tuple[Embedding, str]:
+    def embedding(self, neighbors: Neighbors, graph_digest: str) -> tuple[Embedding, str]:
         config = self.config
         digest = make_digest(
             {
                 "version": VERSIONS["embedding"],
-                "neighbors": neighbors_digest,
+                "graph": graph_digest,
                 "method": config.method,
                 "parameters": dict(config.method_parameters),
                 "dim": config.dim,
@@ -419,18 +427,32 @@ class _Running:
     # The store
 
     def _fetch(self, stage: str, digest: str) -> Entry | None:
-        return None if self.runner.store is None else self.runner.store.get(stage, digest)
+        entry = None if self.runner.store is None else self.runner.store.get(stage, digest)
+        if entry is None or _SECONDS not in entry.facts:
+            return entry
+        facts = dict(entry.facts)
+        self.journal.earlier[stage] = facts.pop(_SECONDS)
+        return replace(entry, facts=facts)
 
     def _keep(self, stage: str, digest: str, entry: Entry) -> None:
         store = self.runner.store
         if store is None:
             return
+        if stage in STAGES:
+            entry = replace(entry, facts={**entry.facts, _SECONDS: self.journal.seconds[stage]})
         try:
             store.put(stage, digest, entry)
         except OSError as error:
             self.journal.note(
                 f"results are not kept for the next time: {store.path}: {error.strerror or error}"
             )
+
+
+def _hash(neighbors: Neighbors) -> str:
+    content = hashlib.sha256(str(neighbors.indices.shape).encode())
+    for array in (neighbors.indices, neighbors.distances):
+        content.update(np.ascontiguousarray(array).data)
+    return content.hexdigest()
 
 
 def peak_memory_mb() -> float:

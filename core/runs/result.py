@@ -46,6 +46,8 @@ class Run:
         Share of true neighbours; 1 for the exact backend, else known if quality was asked for.
     seconds : mapping
         By stage; 0 for what was fetched or not asked for.
+    computed_in : mapping
+        By stage, the seconds it took when it was computed, now or for an earlier run.
     cached : tuple of str
         The stages that were fetched.
     notices : tuple of str
@@ -65,6 +67,7 @@ class Run:
     quality: Quality | None
     recall: float | None
     seconds: Mapping[str, float]
+    computed_in: Mapping[str, float]
     cached: tuple[str, ...]
     notices: tuple[str, ...]
     peak_memory_mb: float
