@@ -12,12 +12,13 @@ from core.distance import Vectors
 from core.errors import InputError
 from core.neighbors.exact import Exact
 from core.neighbors.interface import BACKENDS, Backend, Neighbors
+from core.neighbors.kdtree import KDTree
 from core.neighbors.threads import available_threads
 from core.progress import Progress, silent
 
 __all__ = ["BACKENDS", "Backend", "Neighbors", "find_neighbors"]
 
-for _backend in (Exact(),):
+for _backend in (Exact(), KDTree()):
     BACKENDS.register(_backend)
 
 
