@@ -1,0 +1,61 @@
+"""What the workers do for the page: fit a run into the store, and get warm for it."""
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from core.progress import Progress, silent
+from core.readings import Dataset
+from core.runs import Run, RunConfig, Store, run
+from dashboard.jobs import Job, WorkerPool
+
+
+def fit(argument: tuple[str, dict[str, Any]], progress: Progress) -> dict[str, Any]:
+    """Run a config on a dataset; all its stages end up in the store."""
+    path, config = argument
+    result = run(
+        Dataset.open(path), RunConfig.from_json(config), store=Store.default(), progress=progress
+    )
+    return {"seconds": dict(result.seconds), "cached": list(result.cached)}
+
+
+def load(dataset: Dataset, config: RunConfig) -> Run:
+    """Read a run that a worker has fitted; every stage comes from the store."""
+    return run(dataset, config, store=Store.default(), progress=silent)
+
+
+def submit(session: str, dataset: Dataset, config: RunConfig) -> Job:
+    """Ask the pool for a run; the same run asked for by two sessions is fitted once."""
+    key = (dataset.digest, str(config.to_json()))
+    return pool().submit(session, key, fit, (str(dataset.path), config.to_json()))
+
+
+@cache
+def pool() -> WorkerPool:
+    """The one pool of the server, started when it is first needed."""
+    return WorkerPool(warm_up=(_import_spectral, _import_layouts))
+
+
+def _import_spectral() -> None:
+    import scipy.sparse.csgraph
+    import scipy.sparse.linalg  # noqa: F401 (imported to be warm)
+
+
+def _import_layouts() -> None:
+    """Import and compile what t-SNE and UMAP need, on a handful of points."""
+    import numpy as np
+
+    from core.distance import Vectors
+    from core.embedding import embed
+    from core.neighbors import find_neighbors
+
+    rows = np.random.default_rng(0).random((64, 4), dtype=np.float32)
+    vectors = Vectors.from_array(rows, distance="hellinger")
+    for method, k in (("isomap", 10), ("tsne", 30), ("umap", 10)):
+        embed(method, find_neighbors(vectors, k=k, backend="exact"), vectors)
+
+
+def dataset_path() -> Path:
+    """The dataset to show: WATTFOLD_DATA, or the demo data of a checkout."""
+    return Path(os.environ.get("WATTFOLD_DATA") or Path(__file__).parents[1] / "data" / "demo")

@@ -1,0 +1,153 @@
+"""Pure functions from data to HoloViews elements."""
+
+from collections.abc import Mapping, Sequence
+
+import holoviews as hv
+import numpy as np
+import pandas as pd
+from bokeh.models import HoverTool
+
+from core.density import LEVELS
+from core.embedding import METHODS
+from core.runs import Run
+from core.slots import slot_of
+
+# Yellow to dark red to black, as in the paper's figures.
+HDR_COLORS: Mapping[str, str] = dict(
+    zip(
+        LEVELS,
+        ("#ffd92f", "#fdae38", "#f9763a", "#e03c31", "#a81c2f", "#641220", "#000000"),
+        strict=True,
+    )
+)
+SELECTED, POPULATION, TYPICAL = "#1f6fd6", "#8a8f98", "#e08a1e"
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+QUANTILE_REGIONS = (99, 95, 75, 50)
+
+# Numbers of fewer values, such as occupants, are told apart better as categories.
+MAXIMUM_CATEGORIES = 10
+
+
+def place_on_map(run: Run, row: int) -> tuple[float, float]:
+    """Where a point is drawn; a map of one dimension is a line."""
+    return float(run.y[row, 0]), float(run.y[row, 1]) if run.y.shape[1] > 1 else 0.0
+
+
+def map_plot(run: Run, values: pd.Series, *, color_by: str) -> hv.Overlay:
+    """Draw the embedding, one marker a point, with the anomalies labelled.
+
+    Parameters
+    ----------
+    values : Series of n values
+        What colours the points: numbers or categories; missing values are a category of their own.
+    """
+    table = pd.DataFrame({"x": run.y[:, 0], "y": run.y[:, 1] if run.y.shape[1] > 1 else 0.0})
+    table["label"] = run.units["label"].to_numpy()
+    table["hdr"] = [f"{level} %" for level in run.hdr.labels]
+    table["rank"] = run.hdr.rank
+    table["m"] = run.units["m"].to_numpy()
+    options: dict[str, object] = {"color": "value", "line_color": None}
+    if color_by == "HDR":
+        table["value"] = values.to_numpy()
+        options |= {"cmap": dict(HDR_COLORS)}
+    elif pd.api.types.is_numeric_dtype(values) and values.nunique() > MAXIMUM_CATEGORIES:
+        table["value"] = values.to_numpy(dtype=float, na_value=np.nan)
+        options |= {"cmap": "viridis", "colorbar": True, "clabel": color_by}
+    else:
+        table["value"] = values.astype("str").fillna("not known").to_numpy()
+        options |= {"cmap": "Category10"}
+    # Legends follow the order of the rows, and what is drawn last lies on top.
+    table = table.sort_values("rank" if color_by == "HDR" else "value", ascending=color_by != "HDR")
+    tooltips = [
+        ("", "@label"),
+        ("HDR", "@hdr"),
+        ("anomaly rank", f"@rank{{0,0}} of {run.n:,}"),
+        ("readings", "@m{0,0}"),
+    ]
+    if color_by != "HDR":
+        tooltips.append((color_by, "@value"))
+    points = hv.Points(table, ["x", "y"], ["value", "label", "hdr", "rank", "m"]).opts(
+        size=float(np.clip(120 / np.sqrt(run.n), 3, 9)),
+        tools=[HoverTool(tooltips=tooltips), "tap"],
+        active_tools=["wheel_zoom"],
+        nonselection_alpha=1.0,
+        xlabel=f"{METHODS[run.config.method].title} 1",
+        ylabel=f"{METHODS[run.config.method].title} 2",
+        **options,
+    )
+    named = table[table["rank"] <= len(run.hdr.anomalies)]
+    labels = hv.Labels(named, ["x", "y"], "label").opts(
+        text_color=SELECTED, text_font_size="9pt", yoffset=0.02 * (float(np.ptp(table["y"])) or 1.0)
+    )
+    return points * labels
+
+
+def selection_ring(places: Sequence[tuple[float, float]]) -> hv.Points:
+    """Ring the point that is looked at."""
+    return hv.Points(list(places)).opts(
+        marker="circle", size=16, fill_color=None, line_color=SELECTED, line_width=2.5
+    )
+
+
+def distribution_plot(groups: Mapping[str, np.ndarray], *, height: int = 210) -> hv.Overlay:
+    """Draw distributions of demand over each other, as shares of their readings.
+
+    Parameters
+    ----------
+    groups : mapping of name to readings in kWh
+        The first is drawn filled, the others as outlines.
+    """
+    top = max(float(np.quantile(kwh, 0.995)) for kwh in groups.values()) or 1.0
+    edges = np.linspace(min(0.0, min(kwh.min() for kwh in groups.values())), top, 61)
+    layers: list[hv.Element] = []
+    for (name, kwh), color in zip(groups.items(), (SELECTED, TYPICAL, POPULATION), strict=False):
+        share = 100 * np.histogram(np.minimum(kwh, top), edges)[0] / len(kwh)
+        if not layers:
+            layer = hv.Histogram((edges, share), label=name).opts(
+                fill_color=color, fill_alpha=0.45, line_color=None
+            )
+        else:
+            outline = (np.repeat(edges, 2)[1:-1], np.repeat(share, 2))
+            layer = hv.Curve(outline, label=name).opts(color=color, line_width=1.5)
+        layers.append(layer)
+    return hv.Overlay(layers).opts(
+        responsive=True,
+        height=height,
+        xlabel="demand per interval, kWh",
+        ylabel="readings, %",
+        legend_position="top_right",
+        toolbar=None,
+    )
+
+
+def week_plot(readings: pd.DataFrame, interval_minutes: int, *, height: int = 230) -> hv.Overlay:
+    """Draw the quantile regions of demand over the week, and the median."""
+    slots = slot_of(readings["time"].to_numpy(), interval_minutes)
+    tails = [(100 - region) / 200 for region in QUANTILE_REGIONS]
+    quantiles = readings["kwh"].groupby(slots).quantile([*tails, 0.5, *[1 - t for t in tails]])
+    table = quantiles.unstack()
+    per_day = 1440 // interval_minutes
+    days = table.index.to_numpy() / per_day
+    layers: list[hv.Element] = []
+    for region, tail, alpha in zip(QUANTILE_REGIONS, tails, (0.15, 0.3, 0.5, 0.8), strict=True):
+        band = (days, table[tail].to_numpy(), table[1 - tail].to_numpy())
+        layers.append(
+            hv.Area(band, vdims=["low", "high"], label=f"{region} %").opts(
+                color=TYPICAL, fill_alpha=alpha, line_alpha=0
+            )
+        )
+    layers.append(
+        hv.Curve((days, table[0.5].to_numpy()), label="median").opts(color="black", line_width=1.2)
+    )
+    layers += [hv.VLine(day).opts(color=POPULATION, line_width=0.6) for day in range(1, 7)]
+    return hv.Overlay(layers).opts(
+        responsive=True,
+        height=height,
+        xticks=[(day + 0.5, name) for day, name in enumerate(DAYS)],
+        xlim=(0, 7),
+        xlabel="",
+        ylabel="demand, kWh",
+        legend_position="top",
+        legend_cols=5,
+        toolbar=None,
+    )
