@@ -12,16 +12,21 @@ from core.runs.config import RunConfig
 
 def command_line(config: RunConfig, dataset_path: str | Path) -> str:
     """Return the ``wattfold embed`` command that repeats a run."""
-    words = ["wattfold", "embed", str(dataset_path)]
+    return shlex.join(["wattfold", "embed", str(dataset_path), *config_words(config)])
+
+
+def config_words(config: RunConfig) -> list[str]:
+    """Return the flags that a config is made of, those at their defaults left out."""
+    words = []
     for name, value in config.changed_fields().items():
         if name in ("neighbors_parameters", "method_parameters"):
             for parameter, setting in value.items():
-                words += _flag(parameter, setting)
+                words += flag_words(parameter, setting)
         elif name == "households":
-            words += _flag(name, join_ids(value))
+            words += flag_words(name, join_ids(value))
         else:
-            words += _flag(name, value)
-    return shlex.join(words)
+            words += flag_words(name, value)
+    return words
 
 
 def python_lines(config: RunConfig, dataset_path: str | Path) -> str:
@@ -57,7 +62,8 @@ def split_ids(text: str) -> list[str]:
     return [name.strip() for row in rows for name in row if name.strip()]
 
 
-def _flag(name: str, value: Any) -> list[str]:
+def flag_words(name: str, value: Any) -> list[str]:
+    """Return a flag with its value, as argparse reads it."""
     flag = "--" + name.replace("_", "-")
     if value is True:
         return [flag]
