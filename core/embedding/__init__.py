@@ -4,7 +4,6 @@
 their parameters.
 """
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,10 +16,12 @@ from core.embedding.hessian import Hessian
 from core.embedding.isomap import Isomap
 from core.embedding.laplacian import Laplacian
 from core.embedding.lle import LocallyLinear
-from core.embedding.method import Embedding, Method, NeighborLists, Request
+from core.embedding.method import Embedding, Method, Request
 from core.embedding.tsne import TSNE
 from core.embedding.umap_layout import UMAP
 from core.errors import InputError
+from core.neighbors import Neighbors
+from core.neighbors.threads import available_threads
 from core.progress import Progress, silent
 from core.registry import Registry, Value
 
@@ -40,7 +41,7 @@ def n_neighbors_needed(method: str, k: int, n: int, settings: Mapping[str, Any])
 
 def embed(
     method: str,
-    neighbors: NeighborLists,
+    neighbors: Neighbors,
     vectors: Vectors,
     *,
     dim: int = 2,
@@ -77,7 +78,9 @@ def embed(
     values = METHODS.settings(method, settings)
     request = _checked(neighbors, vectors, dim, seed, threads, progress, values)
     progress(0.0, f"{METHODS[method].title}")
-    with threadpool_limits(request.threads):
+    # Threads share out pieces of work whose results are the same whoever does them. Inside a
+    # piece BLAS keeps to one: with more it would round differently.
+    with threadpool_limits(1, user_api="blas"):
         result = _in_one_place(method, request) or METHODS[method].fit(request)
     if not np.isfinite(result.y).all():
         raise InputError(
@@ -89,7 +92,7 @@ def embed(
 
 
 def _checked(
-    neighbors: NeighborLists,
+    neighbors: Neighbors,
     vectors: Vectors,
     dim: int,
     seed: int,
@@ -118,7 +121,7 @@ def _checked(
         )
     if not np.isfinite(distances).all() or (distances < 0).any():
         raise InputError("distances to neighbours must be finite and not negative; search again")
-    workers = threads or len(os.sched_getaffinity(0))
+    workers = threads or available_threads()
     return Request(indices, distances, vectors, int(dim), seed, workers, progress, settings)
 
 

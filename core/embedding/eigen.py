@@ -2,7 +2,7 @@
 
 Matrices are dense and of bounded size (see :mod:`core.embedding.landmarks`). That is deliberate:
 the matrix of LLE has up to k² entries a row, its sparse factors fill up anyway, and a dense
-Cholesky factorisation takes a known time on all cores and cannot stall.
+Cholesky factorisation takes a known time and cannot stall.
 """
 
 from collections.abc import Callable

@@ -4,16 +4,15 @@ The kernels hold no lock, so threads run them side by side; each source is a sea
 so the answer does not depend on their number.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numba import njit
 
 from core.embedding.graph import Graph
+from core.neighbors.threads import share, slices
 from core.progress import Progress
 
-# Points that one task settles, about a tenth of a second: progress and cancel are that fine.
-TASK = 200_000
+# Points settled between two reports of progress, about a tenth of a second.
+PIECE = 200_000
 
 
 def geodesics(
@@ -26,21 +25,12 @@ def geodesics(
     ndarray of shape (sources, n); infinite where there is no path
     """
     out: np.ndarray = np.empty((len(sources), graph.n), dtype=dtype)
-    step = max(1, TASK // graph.n)
 
-    def task(start: int) -> None:
-        part = slice(start, start + step)
-        _dijkstra(graph.indptr, graph.indices, graph.lengths, sources[part], out[part])
+    def work(some: slice) -> None:
+        _dijkstra(graph.indptr, graph.indices, graph.lengths, sources[some], out[some])
 
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(task, start) for start in range(0, len(sources), step)]
-        try:
-            for done, future in enumerate(futures):
-                future.result()
-                progress((done + 1) / len(futures), "measuring along the graph")
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    pieces = slices(len(sources), max(1, PIECE // graph.n))
+    share(work, pieces, threads=threads, progress=progress, message="measuring along the graph")
     return out
 
 
@@ -99,7 +89,9 @@ def _dijkstra(indptr, indices, lengths, sources, out):  # type: ignore[no-untype
         out[s, :] = length
 
 
-def nearest_sources(graph: Graph, sources: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def nearest_sources(
+    graph: Graph, sources: np.ndarray, k: int, *, progress: Progress
+) -> tuple[np.ndarray, np.ndarray]:
     """Find the k sources that are nearest to every point along the graph.
 
     One search from all sources at once: if a source is among the k nearest of a point, it is
@@ -118,28 +110,30 @@ def nearest_sources(graph: Graph, sources: np.ndarray, k: int) -> tuple[np.ndarr
     """
     which = np.full((graph.n, k), -1, dtype=np.int32)
     lengths = np.full((graph.n, k), np.inf)
-    _nearest(graph.indptr, graph.indices, graph.lengths, sources, which, lengths)
+    which[sources, 0] = np.arange(len(sources))
+    lengths[sources, 0] = 0.0
+    # Entries of equal keys are a heap as they are.
+    heap = (np.zeros(len(sources)), sources.astype(np.int32), which[sources, 0].copy())
+    size, settled = len(sources), 0
+    while size > 0:
+        progress(min(1.0, settled / which.size), "finding the nearest landmarks")
+        heap, size, done = _settle(
+            graph.indptr, graph.indices, graph.lengths, which, lengths, heap, size, PIECE
+        )
+        settled += done
     return which, lengths
 
 
 @njit(nogil=True, cache=True)
-def _nearest(indptr, indices, edge_lengths, sources, which, lengths):  # type: ignore[no-untyped-def]
-    """Fill ``which`` and ``lengths``, whose rows stay sorted; heap entries may be stale."""
+def _settle(indptr, indices, edge_lengths, which, lengths, heap, size, most):  # type: ignore[no-untyped-def]
+    """Settle at most so many pairs of point and source; return the heap, its size, the number.
+
+    The rows of ``which`` and ``lengths`` stay sorted; entries of the heap may be stale.
+    """
     k = which.shape[1]
-    capacity = max(1024, 4 * len(sources))
-    keys = np.empty(capacity, np.float64)
-    points = np.empty(capacity, np.int32)
-    labels = np.empty(capacity, np.int32)
-    size = 0
-    for s in range(len(sources)):
-        point = sources[s]
-        which[point, 0] = s
-        lengths[point, 0] = 0.0
-        keys[size] = 0.0
-        points[size] = point
-        labels[size] = s
-        size += 1
-    while size > 0:
+    keys, points, labels = heap
+    settled = 0
+    while size > 0 and settled < most:
         key = keys[0]
         point = points[0]
         source = labels[0]
@@ -165,6 +159,7 @@ def _nearest(indptr, indices, edge_lengths, sources, which, lengths):  # type: i
                 break
         if not current:
             continue
+        settled += 1
         for e in range(indptr[point], indptr[point + 1]):
             other = indices[e]
             reached = key + edge_lengths[e]
@@ -186,8 +181,7 @@ def _nearest(indptr, indices, edge_lengths, sources, which, lengths):  # type: i
                 c -= 1
             lengths[other, c] = reached
             which[other, c] = source
-            if size == capacity:
-                capacity *= 2
+            if size == len(keys):
                 keys = np.concatenate((keys, np.empty(size, np.float64)))
                 points = np.concatenate((points, np.empty(size, np.int32)))
                 labels = np.concatenate((labels, np.empty(size, np.int32)))
@@ -200,3 +194,4 @@ def _nearest(indptr, indices, edge_lengths, sources, which, lengths):  # type: i
                 keys[at], points[at], labels[at] = keys[parent], points[parent], labels[parent]
                 at = parent
             keys[at], points[at], labels[at] = reached, other, source
+    return (keys, points, labels), size, settled

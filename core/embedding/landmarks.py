@@ -63,7 +63,7 @@ def choose(n: int, count: int, seed: int) -> np.ndarray:
 
 
 def landmark_lists(
-    graph: Graph, landmarks: np.ndarray, k: int
+    graph: Graph, landmarks: np.ndarray, k: int, *, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Neighbour lists among the landmarks, and every point's own nearest landmarks.
 
@@ -74,7 +74,7 @@ def landmark_lists(
     nearest : ndarray of shape (n, k)
         Positions in ``landmarks``.
     """
-    which, lengths = nearest_sources(graph, landmarks, k + 1)
+    which, lengths = nearest_sources(graph, landmarks, k + 1, progress=progress)
     # A landmark is its own nearest one, also among duplicates at distance zero.
     return which[landmarks, 1:], lengths[landmarks, 1:], which[:, :k]
 

@@ -3,25 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
 from core.distance import Vectors
 from core.progress import Progress
 from core.registry import Parameter, Value
-
-
-class NeighborLists(Protocol):
-    """The nearest neighbours of every point, as :class:`core.neighbors.Neighbors` holds them."""
-
-    @property
-    def indices(self) -> np.ndarray:
-        """Row numbers (n, k) of the neighbours."""
-
-    @property
-    def distances(self) -> np.ndarray:
-        """Distances (n, k) to them."""
 
 
 @dataclass(frozen=True, eq=False)

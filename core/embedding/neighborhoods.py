@@ -5,33 +5,35 @@ larger than a few neighbourhoods is ever gathered at once.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from core.distance import Vectors
+from core.neighbors.threads import share, slices
 from core.progress import Progress
 
-# Elements of the coordinates that one task gathers: 16 MB of float64, so that they stay in cache
-# between the gathering and the multiplication.
-GATHER = 2_000_000
+# Coordinates gathered at once, and columns of them: few enough to stay in cache between the
+# gathering and the multiplication.
+GATHER = 500_000
+COLUMNS = 4096
 
 
-def coordinates(vectors: Vectors, rows: np.ndarray) -> np.ndarray:
+def coordinates(vectors: Vectors, rows: np.ndarray, columns: slice = slice(None)) -> np.ndarray:
     """Rows as float64 points: p under total variation and Jensen–Shannon, √(p/2) under Hellinger.
 
     Parameters
     ----------
     rows : ndarray of any shape of row numbers
+    columns : slice
+        Which of the p coordinates; all by default.
 
     Returns
     -------
-    ndarray of shape (*rows.shape, p)
+    ndarray of shape (*rows.shape, columns)
     """
-    x = vectors.x[rows].astype(np.float64)
+    x = vectors.x[rows, columns].astype(np.float64)
     if vectors.block_weights is not None:
-        x *= np.repeat(vectors.block_weights, x.shape[-1] // vectors.blocks)
+        x *= np.repeat(vectors.block_weights, vectors.x.shape[1] // vectors.blocks)[columns]
     return x
 
 
@@ -60,26 +62,21 @@ def map_grams(
     ndarray whose first axis is m
     """
     m, k = neighbors.shape
-    step = max(1, GATHER // max(1, k * vectors.x.shape[1]))
+    p = vectors.x.shape[1]
+    pieces = slices(m, max(1, GATHER // max(1, k * p)))
+    results: dict[int, np.ndarray] = {}
 
-    def task(start: int) -> np.ndarray:
-        part = slice(start, start + step)
-        local = coordinates(vectors, neighbors[part])
-        local -= coordinates(vectors, rows[part])[:, np.newaxis]
-        return function(local @ local.transpose(0, 2, 1))
+    def work(number: int) -> None:
+        piece = pieces[number]
+        gram = np.zeros((piece.stop - piece.start, k, k))
+        for columns in slices(p, COLUMNS):
+            local = coordinates(vectors, neighbors[piece], columns)
+            local -= coordinates(vectors, rows[piece], columns)[:, np.newaxis]
+            gram += local @ local.transpose(0, 2, 1)
+        results[number] = function(gram)
 
-    # Each task is a chain of small products: threads over tasks, not inside them.
-    results = []
-    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(task, start) for start in range(0, m, step)]
-        try:
-            for done, future in enumerate(futures):
-                results.append(future.result())
-                progress((done + 1) / len(futures), message)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return np.concatenate(results)
+    share(work, range(len(pieces)), threads=threads, progress=progress, message=message)
+    return np.concatenate([results[number] for number in range(len(pieces))])
 
 
 def barycentric_weights(gram: np.ndarray, ridge: float) -> np.ndarray:

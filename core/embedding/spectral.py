@@ -153,9 +153,10 @@ class SpectralMethod(Method):
             y, values = self._solve(lists, request)
             return y, values, m
         marks = landmarks.choose(m, chosen, request.seed)
-        request.progress(0.0, f"joining {chosen:,} landmarks")
         own_graph = graph if m == graph.n else union_graph(lists.indices, lists.distances)
-        indices, distances, nearest = landmarks.landmark_lists(own_graph, marks, request.k)
+        indices, distances, nearest = landmarks.landmark_lists(
+            own_graph, marks, request.k, progress=part(request.progress, 0.0, 0.1)
+        )
         share = part(request.progress, 0.1, 0.6)
         among = Lists(lists.rows[marks], indices, distances)
         y, values = self._solve(among, replace(request, progress=share))

@@ -55,7 +55,11 @@ class UMAP(Method):
             )
         request.progress(0.0, "weighing the graph")
         import numba
-        from umap.umap_ import find_ab_params, fuzzy_simplicial_set, simplicial_set_embedding
+
+        with warnings.catch_warnings():
+            # Its optional part wants TensorFlow, which nothing here needs.
+            warnings.simplefilter("ignore", ImportWarning)
+            from umap.umap_ import find_ab_params, fuzzy_simplicial_set, simplicial_set_embedding
 
         settings = dict(request.settings)
         settings["epochs"] = int(settings["epochs"]) or (500 if request.n <= 10_000 else 200)
