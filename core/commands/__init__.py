@@ -1,5 +1,5 @@
 """The commands of ``wattfold`` that need no page, one module each."""
 
-from core.commands import demo, info, ingest
+from core.commands import cache, demo, info, ingest
 
-COMMANDS = (demo, ingest, info)
+COMMANDS = (demo, ingest, info, cache)

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from core.commands.accounts import accounts_text, dataset_accounts
-from core.progress import Progress
+from core.progress import Progress, part
 
 NAME = "info"
 HELP = "say what is in a dataset directory"
@@ -19,16 +19,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
-    """Open the dataset and return its accounts."""
+    """Open the dataset; return its accounts and how many readings stand behind a slot."""
+    from core.cube import build_cube, sample_size_summary
     from core.readings import Dataset
 
     dataset = Dataset.open(arguments.dataset)
     if arguments.verify:
         progress(0.1, "verifying checksums")
         dataset.verify()
-    return dataset_accounts(dataset)
+    accounts = dataset_accounts(dataset)
+    # Counted once and kept: the first map needs the counts too.
+    cube = build_cube(dataset, progress=part(progress, 0.3, 1.0))
+    return {**accounts, "cube": sample_size_summary(cube)}
 
 
 def render(result: dict[str, Any]) -> str:
     """Say what is in the dataset."""
-    return accounts_text(result)
+    cube = result["cube"]
+    m = cube["sample_size"]
+    merged = "" if cube["n_bins"] == cube["bins"] else f" of {cube['bins']}, the others coincide"
+    empty = f", {cube['empty_slots']:,} empty" if cube["empty_slots"] else ""
+    return "\n".join(
+        [
+            accounts_text(result),
+            f"bins          {cube['n_bins']}{merged}",
+            f"a slot has    {m['min']:,} to {m['max']:,} readings, median {m['median']:g}{empty}",
+        ]
+    )

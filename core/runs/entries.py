@@ -1,6 +1,6 @@
 """Results of stages as entries of the store, and back."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -71,24 +71,17 @@ def unpack_points(entry: Entry) -> Points:
 
 
 def pack_vectors(vectors: Vectors) -> Entry:
-    """The coordinates alone; what the rows are is in the entry of the points."""
-    arrays = {"x": vectors.x}
-    if vectors.block_weights is not None:
-        arrays["block_weights"] = vectors.block_weights
-    return Entry(arrays)
+    """All arrays; what the rows are is in the entry of the points."""
+    values = {each.name: getattr(vectors, each.name) for each in fields(vectors)}
+    return Entry({name: value for name, value in values.items() if isinstance(value, np.ndarray)})
 
 
 def unpack_vectors(entry: Entry, points: Points, config: RunConfig) -> Vectors:
     """Undo :func:`pack_vectors`."""
-    bare = Vectors.from_array(
-        entry.arrays["x"],
-        distance=config.distance,
-        blocks=points.blocks,
-        block_weights=entry.arrays.get("block_weights"),
-    )
+    arrays: dict[str, Any] = dict(entry.arrays)
     return replace(
-        bare,
-        sample_size=points.units["m"].to_numpy(),
+        Vectors.from_array(arrays["x"], distance=config.distance, blocks=points.blocks),
+        **arrays,
         units=points.units.drop(columns="m"),
         unit=config.unit,
         left_out=points.left_out,

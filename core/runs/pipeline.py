@@ -47,7 +47,7 @@ from core.slots import parse_slots
 
 # To be raised whenever a stage gives other numbers for the same inputs: what is stored from
 # before is then no longer found, and evicted in time.
-VERSIONS = {"vectors": 1, "neighbors": 1, "embedding": 1, "quality": 1, "density": 1}
+VERSIONS = {"vectors": 2, "neighbors": 1, "embedding": 1, "quality": 1, "density": 1}
 
 # Vectors are made of the cube about as fast as they are read: only small ones are kept.
 KEPT_VECTORS_BYTES = 64 * 2**20

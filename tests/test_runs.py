@@ -1,0 +1,362 @@
+"""Runs: the same numbers as the stages give, each stage computed once, and seen to be."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+
+from core.cube import build_cube
+from core.demo import make_demo
+from core.density import hdr_density
+from core.distance import Vectors, make_vectors
+from core.embedding import embed
+from core.errors import Cancelled, InputError
+from core.neighbors import Neighbors, find_neighbors
+from core.quality import MEASURES, measure_quality, prepare_reference
+from core.readings import Dataset
+from core.runs import STAGES, RunConfig, Runner, Store, command_line, pipeline, python_lines, run
+from core.runs.recall import measure_recall
+from core.runs.result import join_metadata
+
+ALL = ["cube", "vectors", "neighbors", "embedding", "density"]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """A small demo dataset whose counts are not kept yet."""
+    return make_demo(tmp_path_factory.mktemp("demo") / "data", households=30, days=28)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """An empty store."""
+    return Store(tmp_path / "store")
+
+
+def config(**fields) -> RunConfig:
+    """A quick config: exact neighbours, few of them."""
+    return RunConfig(**{"neighbors": "exact", "k": 5, "bins": 20, **fields})
+
+
+def computed(demo, store, **fields) -> list[str]:
+    """Run and return the stages that were computed."""
+    stages: list[str] = []
+    result = run(demo, config(**fields), store=store, computing=stages.append)
+    wanted = [stage for stage in STAGES if stage != "quality" or result.config.quality]
+    assert set(result.cached) == set(wanted) - set(stages)
+    for stage, seconds in result.seconds.items():
+        assert (seconds > 0) == (stage in stages)
+    return stages
+
+
+def test_only_what_a_change_touches_is_computed(tmp_path, store):
+    demo = make_demo(tmp_path / "data", households=12, days=28)
+    assert computed(demo, store) == ALL
+    assert computed(demo, store) == []
+    assert computed(demo, store, method="laplacian") == ["embedding", "density"]
+    assert computed(demo, store, dim=1) == ["embedding", "density"]
+    assert computed(demo, store, method="tsne", method_parameters={"iterations": 50}) == [
+        "neighbors",  # three times the perplexity of them
+        "embedding",
+        "density",
+    ]
+    assert computed(demo, store, k=4) == ["neighbors", "embedding", "density"]
+    assert computed(demo, store, rank_by="isolation") == ["density"]
+    assert computed(demo, store, n_anomalies=3) == []
+    assert computed(demo, store, quality=True) == ["quality"]
+    assert computed(demo, store, quality=True) == []
+    assert computed(demo, store, quality=True, method="lle") == ["embedding", "quality", "density"]
+    assert computed(demo, store, distance="hellinger") == ALL[1:]
+    assert computed(demo, store, window=2) == ALL[1:]
+    assert computed(demo, store, slots="weekdays") == ALL[1:]
+    assert computed(demo, store, slots="Mon-Fri") == []  # the same slots in other words
+    assert computed(demo, store, bins=10) == ALL
+    # Households that are all of them are no choice.
+    everybody = tuple(demo.households["household"])
+    assert computed(demo, store, households=everybody) == []
+    assert computed(demo, store, households=everybody, reference="selection") == []
+    assert computed(demo, store, households=everybody[1:]) == ALL[1:]
+    assert computed(demo, store, households=everybody[1:], reference="selection") == ALL
+
+
+def test_another_epsilon_is_another_graph(demo, store):
+    fields = {"unit": "slots", "household": demo.households["household"][0], "window": 3}
+    tree = {"neighbors": "kdtree", "neighbors_parameters": {"epsilon": 0.0}}
+    loose = {"neighbors": "kdtree", "neighbors_parameters": {"epsilon": 3.0}}
+    computed(demo, store, **fields, **tree)
+    assert computed(demo, store, **fields, **tree) == []
+    assert computed(demo, store, **fields, **loose) == ["neighbors", "embedding", "density"]
+
+
+def test_without_a_store_everything_is_computed_each_time(demo):
+    for _ in range(2):
+        stages: list[str] = []
+        run(demo, config(), computing=stages.append)
+        assert stages in (ALL, ALL[1:])
+
+
+@pytest.mark.parametrize(
+    ("fields", "options"),
+    [
+        ({}, {"unit": "profiles", "distance": "tv", "window": 1}),
+        ({"unit": "slots", "household": 0, "window": 3}, {"unit": "slots", "window": 3}),
+        ({"unit": "households", "distance": "js"}, {"unit": "households", "distance": "js"}),
+        (
+            {"unit": "household-slots", "window": 3, "slots": "Mon"},
+            {"unit": "household-slots", "window": 3, "slots": range(48)},
+        ),
+    ],
+)
+def test_a_run_gives_the_numbers_of_its_stages_cold_and_warm(demo, store, fields, options):
+    if "household" in fields:
+        name = demo.households["household"][fields["household"]]
+        fields, options = {**fields, "household": name}, {**options, "household": name}
+    asked = config(**fields, quality=True)
+    cold, warm = (run(demo, asked, store=store) for _ in range(2))
+    cube = build_cube(demo, bins=20)
+    vectors = make_vectors(cube, demo, **options)
+    neighbors = find_neighbors(vectors, k=5, backend="exact")
+    embedding = embed("isomap", neighbors, vectors)
+    hdr = hdr_density(embedding.y, k=5)
+    quality = measure_quality(vectors, embedding.y, k=5)
+    for result in (cold, warm):
+        assert result.n_bins == cube.n_bins
+        np.testing.assert_array_equal(result.neighbors.indices, neighbors.indices)
+        np.testing.assert_array_equal(result.neighbors.distances, neighbors.distances)
+        np.testing.assert_allclose(result.y, embedding.y)
+        assert result.components == embedding.components
+        np.testing.assert_allclose(result.hdr.density, hdr.density)
+        np.testing.assert_array_equal(result.hdr.rank, hdr.rank)
+        np.testing.assert_array_equal(result.hdr.anomalies, hdr.anomalies)
+        np.testing.assert_array_equal(result.hdr.typical, hdr.typical)
+        np.testing.assert_array_equal(result.hdr.contours.points(), hdr.contours.points())
+        assert result.quality.measures() == pytest.approx(quality.measures())
+        assert result.recall == 1.0
+        assert result.units["label"].tolist() == vectors.units["label"].tolist()
+        np.testing.assert_array_equal(result.units["m"], vectors.sample_size)
+    assert warm.cached == tuple(STAGES)
+    for name in ("notices", "config", "n_bins", "quality"):
+        assert getattr(cold, name) == getattr(warm, name)
+    pd.testing.assert_frame_equal(cold.table(), warm.table())
+    pd.testing.assert_frame_equal(cold.left_out, warm.left_out)
+    for part in dataclasses.fields(cold.embedding):
+        np.testing.assert_equal(
+            getattr(cold.embedding, part.name), getattr(warm.embedding, part.name)
+        )
+
+
+def test_stored_vectors_are_those_that_were_made(demo, store, monkeypatch):
+    results = []
+    for limit in (0, 10**9):
+        monkeypatch.setattr(pipeline, "KEPT_VECTORS_BYTES", limit)
+        other = Store(store.path / str(limit))
+        run(demo, config(), store=other)
+        stages: list[str] = []
+        results.append(run(demo, config(method="lle"), store=other, computing=stages.append))
+        # Large vectors are made again of the cube that was kept.
+        assert ("vectors" in stages) == (limit == 0)
+        assert "cube" not in stages
+    np.testing.assert_array_equal(results[0].y, results[1].y)
+
+
+def test_damaged_entries_are_computed_again(demo, store):
+    first = run(demo, config(), store=store)
+    for stored in store.entries():
+        file = sorted(stored.path.iterdir())[-1]
+        file.write_bytes(file.read_bytes()[:-3])
+    again = run(demo, config(), store=store)
+    assert again.cached == ("cube",)
+    pd.testing.assert_frame_equal(first.table(), again.table())
+    assert run(demo, config(), store=store).cached == tuple(ALL)
+
+
+@pytest.mark.parametrize("lost", ["points", "vectors", "neighbors", "embedding", "density"])
+def test_any_evicted_entry_is_made_up_for(demo, store, lost):
+    first = run(demo, config(), store=store)
+    for stored in store.entries():
+        if stored.path.parent.name == lost:
+            store._remove(stored.path)
+    pd.testing.assert_frame_equal(run(demo, config(), store=store).table(), first.table())
+    pd.testing.assert_frame_equal(
+        run(demo, config(method="lle"), store=store).table(),
+        run(demo, config(method="lle")).table(),
+    )
+
+
+def test_a_store_that_cannot_be_written_is_a_notice(demo, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    result = run(demo, config(), store=Store(tmp_path / "file" / "store"))
+    assert sum("not kept" in notice for notice in result.notices) == 1
+
+
+def test_a_runner_keeps_vectors_and_reference_in_memory(demo, monkeypatch):
+    prepared = []
+
+    def prepare(*arguments, **options):
+        prepared.append(1)
+        return prepare_reference(*arguments, **options)
+
+    monkeypatch.setattr(pipeline, "prepare_reference", prepare)
+    runner = Runner(demo)
+    stages: list[str] = []
+    for method in ("isomap", "lle", "laplacian"):
+        runner.run(config(method=method, quality=True), computing=stages.append)
+    assert stages.count("vectors") == 1
+    assert len(prepared) == 1
+    runner.run(config(window=2, quality=True), computing=stages.append)
+    assert stages.count("vectors") == 2
+    assert len(prepared) == 2
+
+
+def test_progress_goes_up_in_plain_words(demo, store):
+    told: list[tuple[float, str]] = []
+    run(
+        demo,
+        config(quality=True),
+        store=store,
+        progress=lambda fraction, message="": told.append((fraction, message)),
+    )
+    fractions = [fraction for fraction, _ in told]
+    assert fractions == sorted(fractions)
+    assert fractions[0] >= 0
+    assert fractions[-1] == 1.0
+    titles = [title for title, _ in STAGES.values()]
+    words = list(dict.fromkeys(message for _, message in told))
+    assert words == [title for title in titles if title in words] + ["Done"]
+    assert set(titles[1:]) <= set(words)
+
+
+@pytest.mark.parametrize("when", ["Making", "Finding", "Embedding", "Measuring", "Estimating"])
+def test_a_cancel_passes_through_and_what_was_done_stays(demo, store, when):
+    def progress(fraction: float, message: str = "") -> None:
+        if message.startswith(when):
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        run(demo, config(quality=True), store=store, progress=progress)
+    stages: list[str] = []
+    run(demo, config(quality=True), store=store, computing=stages.append)
+    expected = ["vectors", "neighbors", "embedding", "quality", "density"]
+    titles = [STAGES[stage][0] for stage in expected]
+    first = next(place for place, title in enumerate(titles) if title.startswith(when))
+    assert stages == expected[first:]
+
+
+def test_recall_counts_ties_as_right():
+    rng = np.random.default_rng(3)
+    counts = rng.multinomial(8, [0.1] * 10, size=60).astype(np.uint8)
+    vectors = Vectors.from_array(counts, distance="tv", block_weights=np.array([1 / 8]))
+    apart = cdist(counts / 8, counts / 8, "cityblock") / 2
+    np.fill_diagonal(apart, np.inf)
+    k = 6
+    reference = prepare_reference(vectors, k=k)
+    kth = np.sort(apart, axis=1)[:, k - 1]
+    found = np.array([rng.permutation(np.delete(np.arange(60), i))[:k] for i in range(60)])
+    found[:30] = np.argsort(apart[:30], axis=1, kind="stable")[:, :k]
+    # Neighbours that tie with the k-th are as good as it, whichever is returned.
+    for row in range(30):
+        tied = np.flatnonzero(apart[row] == kth[row])
+        found[row, -1] = tied[-1]
+    distances = np.take_along_axis(apart, found, axis=1)
+    expected = (distances <= kth[:, None] + 1e-9).mean()
+    recall = measure_recall(Neighbors(found, distances, "test"), reference)
+    assert recall == pytest.approx(expected)
+    assert 0.5 < recall < 1
+
+
+@pytest.mark.parametrize(("distance", "norm"), [("hellinger", "euclidean"), ("tv", "cityblock")])
+def test_recall_of_floats_on_a_sample(distance, norm):
+    rng = np.random.default_rng(4)
+    x = rng.random((200, 7)).astype(np.float32)
+    vectors = Vectors.from_array(x, distance=distance)
+    apart = vectors.scale * cdist(x.astype(float), x.astype(float), norm)
+    np.fill_diagonal(apart, np.inf)
+    order = np.argsort(apart, axis=1)
+    found = order[:, [0, 1, 2, 3, 7]]  # one in five is wrong
+    distances = np.take_along_axis(apart, found, axis=1)
+    reference = prepare_reference(vectors, k=5, sample=40)
+    assert measure_recall(Neighbors(found, distances, "test"), reference) == pytest.approx(0.8)
+
+
+def test_recall_is_known_only_where_it_was_measured(demo):
+    fields = {"unit": "slots", "household": demo.households["household"][0], "window": 3}
+    tree = {"neighbors": "kdtree", "neighbors_parameters": {"epsilon": 0.0}}
+    assert run(demo, config(**fields, **tree)).recall is None
+    assert run(demo, config(**fields, **tree, quality=True)).recall == 1.0
+
+
+def test_t_sne_ranks_by_the_kth_neighbour_of_the_config(demo, store):
+    fields = {"unit": "households", "rank_by": "isolation"}
+    tsne = run(
+        demo,
+        config(**fields, method="tsne", method_parameters={"perplexity": 4, "iterations": 50}),
+        store=store,
+    )
+    isomap = run(demo, config(**fields), store=store)
+    assert (tsne.neighbors.k, isomap.neighbors.k) == (12, 5)
+    np.testing.assert_array_equal(tsne.hdr.rank, isomap.hdr.rank)
+
+
+def test_short_histories_are_told(demo, tmp_path):
+    names = demo.households["household"]
+    result = run(demo, config(unit="households", households=tuple(names[:4]), k=20))
+    assert any("K = 20" in notice and "3 is used" in notice for notice in result.notices)
+    assert run(demo, config(unit="households", households=(names[0],))).n == 1
+    with pytest.raises(InputError, match="unit slots shows one household"):
+        run(demo, config(unit="slots"))
+    with pytest.raises(InputError, match="no household 'nobody'"):
+        run(demo, config(households=("nobody",)))
+
+
+def test_the_table_has_the_columns_of_the_unit(demo):
+    metadata = list(demo.metadata.columns)
+    rest = ["density", "hdr", "rank", "m", *metadata]
+    table = run(demo, config(dim=3)).table()
+    assert list(table) == ["label", "household", "y1", "y2", "y3", *rest]
+    assert sorted(table["rank"]) == list(range(1, 31))
+    assert set(table["hdr"]) <= {"1", "20", "40", "60", "80", "99", ">99"}
+    whose = demo.households.set_index("household")
+    assert table["dwelling"].tolist() == whose.loc[table["household"], "dwelling"].tolist()
+    table = run(demo, config(unit="household-slots", window=3, slots="Tue")).table()
+    assert list(table)[:5] == ["label", "household", "slot", "y1", "y2"]
+    assert table["dwelling"].tolist() == whose.loc[table["household"], "dwelling"].tolist()
+    assert set(table["slot"]) == set(range(48, 96))
+
+
+def test_metadata_of_our_names_is_renamed():
+    units = pd.DataFrame({"label": ["b", "a"], "household": ["b", "a"], "m": [1, 2]})
+    metadata = pd.DataFrame({"rank": ["low", "high"], "region": ["north", "south"]})
+    joined = join_metadata(units, pd.Series(["a", "b"]), metadata)
+    assert joined["m"].tolist() == [1, 2]
+    assert joined["metadata_rank"].tolist() == ["high", "low"]
+    assert joined["region"].tolist() == ["south", "north"]
+
+
+def test_the_python_lines_repeat_the_run(demo):
+    asked = config(
+        households=tuple(demo.households["household"][:20]),
+        method="lle",
+        method_parameters={"ridge": 0.01},
+    )
+    names: dict = {}
+    exec(python_lines(asked, demo.path), names)  # noqa: S102 (our own lines)
+    assert names["config"] == asked
+    pd.testing.assert_frame_equal(names["table"], run(demo, asked).table())
+
+
+def test_the_command_names_what_is_not_default(demo):
+    asked = RunConfig(
+        unit="slots", household="-7 b", method="umap", method_parameters={"repeatable": True}
+    )
+    assert command_line(asked, "my data") == (
+        "wattfold embed 'my data' --unit slots '--household=-7 b' --method umap --repeatable"
+    )
+    assert command_line(RunConfig(), "d") == "wattfold embed d"
+
+
+def test_measures_have_their_names(demo):
+    result = run(demo, config(quality=True))
+    assert tuple(result.to_json()["quality"]) == MEASURES
+    assert isinstance(Dataset.open(demo.path), Dataset)
