@@ -47,7 +47,6 @@ def configs(draw):
     if unit != "households":
         fields["window"] = draw(st.integers(0, 3))
     fields["slots"] = draw(st.sampled_from([None, "weekdays", "Mon18:00-20:00,Tue"]))
-    fields["distance"] = draw(st.sampled_from(["hellinger", "tv"]))
     fields["bins"] = draw(st.integers(2, 1000))
     fields["reference"] = draw(st.sampled_from(["dataset", "selection"]))
     for field, registry in (("neighbors", BACKENDS), ("method", METHODS)):
@@ -58,6 +57,7 @@ def configs(draw):
             for parameter in registry[name].parameters
             if draw(st.booleans())
         }
+    fields["distance"] = draw(st.sampled_from(BACKENDS[fields["neighbors"]].distances))
     fields["k"] = draw(st.integers(1, 1000))
     fields["seed"] = draw(st.integers(0, 2**32 - 1))
     fields["quality"] = draw(st.booleans())
