@@ -4,22 +4,45 @@ A backend is one module of this package with one subclass of :class:`Backend`; i
 in the list below, in the order in which people see it.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from core.distance import Vectors
 from core.errors import InputError
+from core.neighbors.annoy_trees import Annoy
+from core.neighbors.cost import Cost, Problem, machine
 from core.neighbors.exact import Exact
+from core.neighbors.hnsw import HNSW
 from core.neighbors.interface import BACKENDS, Backend, Neighbors
 from core.neighbors.kdtree import KDTree
+from core.neighbors.nndescent import NNDescent
 from core.neighbors.threads import available_threads
 from core.progress import Progress, silent
 
-__all__ = ["BACKENDS", "Backend", "Neighbors", "find_neighbors"]
+__all__ = [
+    "BACKENDS",
+    "Backend",
+    "Cost",
+    "Neighbors",
+    "choose_backend",
+    "find_neighbors",
+    "predict",
+]
 
-for _backend in (Exact(), KDTree()):
+# Below this an approximate answer saves too little to be worth its errors.
+_PATIENCE_SECONDS = 60.0
+
+for _backend in (Exact(), KDTree(), Annoy(), NNDescent(), HNSW()):
     BACKENDS.register(_backend)
+
+
+_WHY_NOT = {
+    "js": "the Jensen–Shannon divergence is no norm of differences of vectors",
+    "tv": "total variation is an L1 norm, which its library does not have",
+    "hellinger": "the Hellinger distance is an L2 norm, which it does not have",
+}
 
 
 def find_neighbors(
@@ -41,8 +64,7 @@ def find_neighbors(
     k : int
         Neighbours of each row; clamped to n − 1 with a notice.
     backend : str
-        A name in ``BACKENDS``, or ``auto`` for the one that is predicted to be fastest among
-        those that are exact or nearly so.
+        A name in ``BACKENDS``, or ``auto``: see :func:`choose_backend`.
     seed : int
         For backends that draw random numbers.
     threads : int, optional
@@ -59,20 +81,52 @@ def find_neighbors(
         raise InputError("there are no points to find neighbours of")
     if vectors.x.dtype.kind == "f" and not np.isfinite(vectors.x.sum()):
         raise InputError("the vectors hold NaN or infinity; neighbours need finite numbers")
+    notices: tuple[str, ...] = ()
+    if k >= n:
+        notices = (f"K = {k} needs more than {k} points and there are {n}; K is {n - 1} instead.",)
+        k = n - 1
+    threads = threads or available_threads()
+    if backend == "auto":
+        backend = choose_backend(vectors, k=k, threads=threads)
     chosen = BACKENDS[backend]
-    if vectors.distance not in chosen.distances:
-        able = ", ".join(
-            name for name, other in BACKENDS.items() if vectors.distance in other.distances
-        )
-        raise InputError(
-            f"backend {chosen.name!r} cannot search by {vectors.distance!r}; choose {able}"
-        )
     values = BACKENDS.settings(backend, settings)
-    return chosen.query(
-        vectors,
-        min(k, n - 1),
-        seed=seed,
+    if vectors.distance not in chosen.distances:
+        able = [name for name, other in BACKENDS.items() if vectors.distance in other.distances]
+        raise InputError(
+            f"{chosen.title} cannot search by {vectors.distance!r}: {_WHY_NOT[vectors.distance]}; "
+            f"choose {' or '.join(able)}"
+        )
+    if k == 0:
+        return Neighbors(np.empty((1, 0), np.int32), np.empty((1, 0)), backend, values, notices)
+    found = chosen.query(vectors, k, seed=seed, threads=threads, progress=progress, **values)
+    return replace(found, notices=notices + found.notices)
+
+
+def predict(
+    vectors: Vectors, *, backend: str, k: int = 20, threads: int | None = None, **settings: Any
+) -> Cost:
+    """Predict what a search will cost on this machine, measuring the machine the first time."""
+    n, p = vectors.x.shape
+    problem = Problem(
+        n=n,
+        p=p,
+        k=max(1, min(k, n - 1)),
+        norm=vectors.norm,
+        itemsize=vectors.x.dtype.itemsize,
         threads=threads or available_threads(),
-        progress=progress,
-        **values,
     )
+    values = BACKENDS.settings(backend, settings)
+    return BACKENDS[backend].cost(problem, machine(), **values)
+
+
+def choose_backend(vectors: Vectors, *, k: int = 20, threads: int | None = None) -> str:
+    """Name the backend that ``auto`` stands for.
+
+    Exact, as long as it is predicted to take less than a minute; above that whichever backend
+    is predicted to be fastest with its default parameters.
+    """
+    exact = predict(vectors, backend="exact", k=k, threads=threads)
+    if exact.seconds <= _PATIENCE_SECONDS:
+        return "exact"
+    able = [name for name, other in BACKENDS.items() if vectors.distance in other.distances]
+    return min(able, key=lambda name: predict(vectors, backend=name, k=k, threads=threads).seconds)

@@ -1,6 +1,25 @@
-"""What a neighbour search will cost, from operation counts and this machine's measured rates."""
+"""What a neighbour search will cost: operations that a backend counts × rates of this machine.
 
-from dataclasses import dataclass
+The rates are measured once in a second or so and kept in the user's cache directory
+(``WATTFOLD_CACHE`` names another), so that predictions are instant afterwards.
+"""
+
+import json
+import math
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import platformdirs
+
+from core.atomic import write_json
+
+# Raise it when a kernel's speed changes: kept rates of another version are measured anew.
+_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -29,7 +48,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Cost:
-    """A prediction."""
+    """A prediction; memory is what the search adds to the vectors themselves."""
 
     seconds: float
     memory_mb: float
@@ -43,17 +62,124 @@ class Machine:
     ----------
     l1_float, l1_counts : float
         One absolute difference of the tiled kernel, of float32 and of uint8.
-    l2 : float
-        One multiply-add of the tiled matrix product, with its share of the selection.
+    l2_product : float
+        One multiply-add of the matrix product.
+    offer : float
+        Looking at one value of a tile; ``insert`` is putting one into a list.
     js : float
         One term of the Jensen–Shannon kernel.
     gather : float
         One element of a distance between two rows far apart in memory, as a graph or a forest
         asks for them.
+    python_float : float
+        Handing one number to a library as a Python object.
     """
 
-    l1_float: float = 6e-11
-    l1_counts: float = 2e-11
-    l2: float = 1.5e-11
-    js: float = 5e-9
-    gather: float = 5e-10
+    l1_float: float
+    l1_counts: float
+    l2_product: float
+    offer: float
+    insert: float
+    js: float
+    gather: float
+    python_float: float
+
+
+def rates_path() -> Path:
+    """Where the rates of this machine are kept."""
+    folder = os.environ.get("WATTFOLD_CACHE") or platformdirs.user_cache_dir("wattfold")
+    return Path(folder) / f"machine-{platform.node() or 'here'}.json"
+
+
+def machine() -> Machine:
+    """Rates of this machine: the kept ones, or measured now and kept.
+
+    A file that cannot be read, or of another version, is as good as none.
+    """
+    path = rates_path()
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        if kept.pop("version") == _VERSION:
+            return Machine(**{field.name: float(kept[field.name]) for field in fields(Machine)})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    rates = measure()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, {"version": _VERSION, **asdict(rates)})
+    return rates
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    """Least CPU time of a few runs; the first, which compiles, does not count.
+
+    CPU time of this thread, so that whatever else the machine does is not measured.
+    """
+    work()
+    times = []
+    for _ in range(3):
+        start = time.thread_time()
+        work()
+        times.append(time.thread_time() - start)
+    return max(min(times), 1e-9)
+
+
+def measure() -> Machine:
+    """Measure the rates with small pieces of the real work."""
+    from threadpoolctl import threadpool_limits
+
+    from core.distance import Vectors
+    from core.neighbors.kernels import TILE, candidate_sums, prepare
+    from core.neighbors.nearest import empty_lists, offer_tile
+    from core.neighbors.tiles import difference_tiles, divergence_tiles
+
+    rng = np.random.default_rng(0)
+    a, b = slice(0, TILE), slice(TILE, 2 * TILE)
+
+    width = 8192
+    long = rng.random((2 * TILE, width), dtype=np.float32)
+    floats = difference_tiles(prepare(Vectors.from_array(long, distance="tv")))
+    counts = difference_tiles(
+        prepare(Vectors.from_array((long * 255).astype(np.uint8), distance="tv"))
+    )
+    l1_float = _seconds(lambda: floats.fill(a, b)) / (TILE**2 * width)
+    l1_counts = _seconds(lambda: counts.fill(a, b)) / (TILE**2 * width)
+
+    side, columns = 5 * TILE, 100
+    x = rng.random((2 * side, columns), dtype=np.float32)
+    with threadpool_limits(1, user_api="blas"):
+        product = _seconds(lambda: np.matmul(x[:side], x[side:].T)) / (side**2 * columns)
+
+    tile = rng.random((side, side), dtype=np.float32)
+
+    def offer(limit: float) -> None:
+        sums, indices = empty_lists(2 * side, 28, np.float32)
+        limits = np.full(2 * side, limit, dtype=np.float32)
+        offer_tile(tile, 0, side, sums, indices, limits)
+
+    scanning = _seconds(lambda: offer(-1.0))
+    inserting = _seconds(lambda: offer(np.inf))
+    # Each of 2·side lists sees `side` random values: about 28·(1 + ln(side / 28)) enter it.
+    inserts = 2 * side * 28 * (1 + math.log(side / 28))
+
+    probabilities = x[:64] / x[:64].sum(axis=1, keepdims=True)
+    divergences = divergence_tiles(probabilities)
+    js = _seconds(lambda: divergences.fill(slice(0, 32), slice(32, 64))) / (32**2 * columns)
+
+    far = rng.random((100_000, columns), dtype=np.float32)
+    rows = prepare(Vectors.from_array(far, distance="hellinger"))
+    candidates = rng.integers(0, len(far), (1000, 20)).astype(np.int32)
+    out, some = np.empty(candidates.shape), np.arange(1000)
+    gather = _seconds(
+        lambda: candidate_sums(rows.x, rows.bounds, rows.weights, rows.norm, some, candidates, out)
+    ) / (candidates.size * columns)
+    python_float = _seconds(lambda: [float(v) for v in long[0].tolist()]) / width
+    return Machine(
+        l1_float=l1_float,
+        l1_counts=l1_counts,
+        l2_product=product,
+        offer=scanning / side**2,
+        insert=max(inserting - scanning, 0.0) / inserts,
+        js=js,
+        gather=gather,
+        python_float=python_float,
+    )

@@ -7,6 +7,7 @@ the bound on the error. Where that is not above the k-th float64 sum, the row is
 every other row that the bound does not exclude.
 """
 
+import math
 from contextlib import nullcontext
 from threading import RLock
 from typing import Any, ClassVar
@@ -21,8 +22,8 @@ from core.neighbors.interface import Backend, Neighbors
 from core.neighbors.kernels import TILE, Rows, distances, pair_sum, prepare, settle, tile_sums
 from core.neighbors.nearest import empty_lists, insert, offer_tile
 from core.neighbors.threads import share, slices
-from core.neighbors.tiles import Tiles, divergence_tiles, make_tiles
-from core.progress import Progress, part
+from core.neighbors.tiles import LARGEST_SIDE, Tiles, by_products, divergence_tiles, make_tiles
+from core.progress import Progress, part, silent
 
 
 class Exact(Backend):
@@ -57,18 +58,20 @@ class Exact(Backend):
         return Neighbors(indices, found, self.name, settings)
 
     def cost(self, problem: Problem, machine: Machine, **settings: Any) -> Cost:
-        """Half of all pairs, p differences each."""
-        differences = problem.n * (problem.n - 1) / 2 * problem.p
+        """Half of all pairs, p differences each, and the lists' share of them."""
+        n, p, length = problem.n, problem.p, problem.k + 8 + problem.k // 8
+        pairs = n * (n + TILE) / 2
         if problem.norm == 0:
             rate = machine.js
-        elif problem.norm == 2:
-            rate = machine.l2
+        elif problem.norm == 2 and by_products(n, p):
+            rate = machine.l2_product
         else:
             rate = machine.l1_counts if problem.itemsize == 1 else machine.l1_float
-        seconds = differences * rate / problem.threads
-        lists = problem.n * (2.5 * problem.k + 16) * 12
-        tiles = problem.threads * 480**2 * 8
-        return Cost(seconds, (lists + tiles) / 1e6)
+        inserts = n * length * (1 + math.log(max(n / length, 1.0)))
+        work = pairs * (p * rate + machine.offer) + inserts * machine.insert
+        settling = n * problem.k * p * machine.gather
+        memory = n * length * 40 + problem.threads * LARGEST_SIDE**2 * 8
+        return Cost((work + settling) / problem.threads, memory / 1e6)
 
 
 def nearest_rows(
@@ -89,22 +92,34 @@ def nearest_rows(
     indices[at_least > (sums + errors)[:, [k - 1]]] = -1
     indices, sums = settle(rows, indices, k, threads=threads)
     unproven = np.flatnonzero(sums[:, -1] >= at_least[:, -1])
-    if length < n - 1 and len(unproven) > 0:
-        slack = 1 + 2 * rows.relative_error
-
-        def complete(piece: slice) -> None:
-            some = unproven[piece]
-            _complete(rows.x, rows.bounds, rows.weights, rows.norm, slack, some, sums, indices)
-
-        share(
-            complete,
-            slices(len(unproven), TILE),
-            threads=threads,
-            progress=part(progress, 0.95, 1.0),
-            message="settling ties",
-        )
+    if length < n - 1:
+        complete(rows, unproven, indices, sums, threads=threads, progress=part(progress, 0.95, 1.0))
     progress(1.0)
     return indices, sums
+
+
+def complete(
+    rows: Rows,
+    which: np.ndarray,
+    indices: np.ndarray,
+    sums: np.ndarray,
+    *,
+    threads: int,
+    progress: Progress = silent,
+) -> None:
+    """Make the lists of some rows exact, in place.
+
+    ``sums[i, -1]`` must be at least the true k-th sum of row i; infinity always is.
+    """
+    slack = 1 + 2 * rows.relative_error
+
+    def work(piece: slice) -> None:
+        some = which[piece]
+        _complete(rows.x, rows.bounds, rows.weights, rows.norm, slack, some, sums, indices)
+
+    share(
+        work, slices(len(which), TILE), threads=threads, progress=progress, message="settling ties"
+    )
 
 
 def nearest_by_tiles(

@@ -110,6 +110,14 @@ def prepare(vectors: Vectors) -> Rows:
     )
 
 
+def coordinates(vectors: Vectors) -> np.ndarray:
+    """Float32 points of shape (n, p) with the weights in them, for libraries that know none."""
+    x = np.ascontiguousarray(vectors.x, dtype=np.float32)
+    if vectors.block_weights is None:
+        return x
+    return x * np.repeat(vectors.block_weights, x.shape[1] // vectors.blocks).astype(np.float32)
+
+
 @njit(cache=True, nogil=True)
 def tile_sums(x, rows_a, rows_b, bounds, weights, norm, out):  # type: ignore[no-untyped-def]
     """Fill ``out[i, j]`` with Σ w·|x[rows_a[i]] − x[rows_b[j]]|^norm, before root and scale.

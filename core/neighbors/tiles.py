@@ -16,7 +16,7 @@ from core.neighbors.kernels import TILE, Rows, tile_sums
 # A tile takes about this many differences, some 10 ms: long for Python, short for Cancel.
 _WORK = 3e8
 # The largest tile of float32 that a core's own cache holds.
-_LARGEST_SIDE = 5 * TILE
+LARGEST_SIDE = 5 * TILE
 # From so many rows on, matrix products are faster; up to this width their error bound is useful.
 _PRODUCT_ROWS = 2048
 _PRODUCT_WIDTH = 1024
@@ -57,10 +57,14 @@ class Tiles:
 
 def make_tiles(rows: Rows) -> Tiles:
     """Choose the fastest tiles for some rows."""
-    n, width = rows.x.shape
-    if rows.norm == 2 and n >= _PRODUCT_ROWS and width <= _PRODUCT_WIDTH:
+    if rows.norm == 2 and (rows.weights == 1).all() and by_products(*rows.x.shape):
         return product_tiles(rows)
     return difference_tiles(rows)
+
+
+def by_products(n: int, width: int) -> bool:
+    """Whether L2 between n rows is better found by matrix products."""
+    return n >= _PRODUCT_ROWS and width <= _PRODUCT_WIDTH
 
 
 def difference_tiles(rows: Rows) -> Tiles:
@@ -75,17 +79,17 @@ def difference_tiles(rows: Rows) -> Tiles:
         return tile
 
     side = TILE * max(1, round(math.sqrt(_WORK / rows.x.shape[1]) / TILE))
-    return Tiles(fill, min(side, _LARGEST_SIDE), np.float64, relative=rows.relative_error)
+    return Tiles(fill, min(side, LARGEST_SIDE), np.float64, relative=rows.relative_error)
 
 
 def product_tiles(rows: Rows) -> Tiles:
-    """Tiles of |a|² + |b|² − 2ab, for L2 rows of one weight.
+    """Tiles of |a|² + |b|² − 2ab, for L2 rows without weights.
 
     A float32 product of p terms is off by at most p·2⁻²⁴·|a||b| in whatever order it is added;
     the squares and the two additions round a few times more. It is an absolute error: rows much
     nearer to each other than to the origin are for ``difference_tiles``.
     """
-    x, weight = rows.x, float(rows.weights[0])
+    x = rows.x
     squares = np.einsum("ij,ij->i", x, x, dtype=np.float64)
     rounded = squares.astype(np.float32)
 
@@ -96,9 +100,7 @@ def product_tiles(rows: Rows) -> Tiles:
 
     largest = float(squares.max(initial=0.0))
     absolute = (2 * x.shape[1] + 16) * _FLOAT32 * (1 + 1e-3) * largest
-    if weight != 1.0:
-        raise ValueError("product tiles are for unweighted rows")
-    return Tiles(fill, _LARGEST_SIDE, np.float32, absolute=absolute, uses_blas=True)
+    return Tiles(fill, LARGEST_SIDE, np.float32, absolute=absolute, uses_blas=True)
 
 
 def divergence_tiles(x: np.ndarray) -> Tiles:
