@@ -51,6 +51,8 @@ class Vectors:
     block_weights : ndarray of shape (blocks,), optional
         With counts, what a difference of one in each block is worth (1 / sample size); the norm
         is then taken of the weighted differences.
+    block_sizes : ndarray of int, shape (n, blocks), optional
+        Readings behind each block; where a block is filled, those of the whole week.
     unit : str
         What a row is, see :func:`make_vectors`.
     left_out : DataFrame, optional
@@ -69,6 +71,7 @@ class Vectors:
     units: pd.DataFrame
     blocks: int = 1
     block_weights: np.ndarray | None = None
+    block_sizes: np.ndarray | None = None
     unit: Unit = "slots"
     left_out: pd.DataFrame | None = None
     filled_slots: int = 0
@@ -174,6 +177,7 @@ def make_vectors(
         units=samples.units,
         blocks=blocks,
         block_weights=1 / sizes[0] if count_type else None,
+        block_sizes=np.where(sizes > 0, sizes, samples.sample_size[:, None]).astype(np.int32),
         unit=unit,
         left_out=samples.left_out,
         filled_slots=len(filled),

@@ -1,0 +1,272 @@
+"""How far every point is from what its neighbours lead one to expect, and when in the week.
+
+Density and distance call a point unusual when it is far from the others, and so they mostly name
+the rare but plain: the largest consumers, the few shops. Surprise asks another question:
+
+1. Which mixture of its neighbours' distributions comes nearest to a point? A point inside the
+   manifold is nearly such a mixture, however sparse the manifold is there.
+2. How far is the point from that mixture, in total variation, in each slot of the week, beyond
+   what so small samples differ by chance, and beyond how far its neighbours are from theirs?
+3. In which part of the week is that largest? Short windows find an event of an evening, long
+   ones a small change all week through.
+"""
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from core.distance import Vectors
+from core.embedding.neighborhoods import GATHER, coordinates
+from core.errors import InputError
+from core.neighbors.interface import Neighbors
+from core.neighbors.threads import available_threads, share, slices
+from core.progress import Progress, silent
+
+# The shortest window, in slots: one slot alone is mostly chance.
+_SHORTEST = 2
+
+# Windows of every length count in units of how far their top tenth stands above their median.
+_TAIL = 0.9
+
+# Less excess, in total variation, than can be told from rounding.
+_ROUNDING = 1e-6
+
+# The mixture is settled when moving weight would gain less than this share of the squared
+# distance to a neighbour.
+_SETTLED = 1e-6
+_STEPS_PER_NEIGHBOR = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Surprise:
+    """What every point has that its neighbours do not lead one to expect.
+
+    Attributes
+    ----------
+    score : float64 ndarray of shape (n,)
+        0 for a median point, about 1 for the tenth most surprising of a hundred.
+    first, length : int64 ndarrays of shape (n,)
+        The window that gives the score: so many blocks from the first on, the last followed by
+        the first again.
+    excess : float32 ndarray of shape (n, blocks)
+        Total variation between a point and the best mixture of its neighbours in each block,
+        less what sampling explains, less the same of those neighbours.
+    shift : float32 ndarray of shape (n, blocks)
+        Mean bin of the point less that of the mixture, as a share of all bins, from −1 to 1:
+        positive where the point's demand is higher than expected.
+    """
+
+    score: np.ndarray
+    first: np.ndarray
+    length: np.ndarray
+    excess: np.ndarray
+    shift: np.ndarray
+
+    def window(self, point: int) -> np.ndarray:
+        """Return the blocks of a point's window, in their order."""
+        return (self.first[point] + np.arange(self.length[point])) % self.excess.shape[1]
+
+    def window_shift(self, point: int) -> float:
+        """Return the mean shift in a point's window."""
+        return float(self.shift[point, self.window(point)].mean())
+
+
+def measure_surprise(
+    vectors: Vectors,
+    neighbors: Neighbors,
+    *,
+    k: int | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Surprise:
+    """Compare every point with the best mixture of its neighbours.
+
+    Parameters
+    ----------
+    vectors : Vectors
+        n rows with their ``block_sizes``.
+    neighbors : Neighbors
+        Of the same n rows.
+    k : int, optional
+        Use the k nearest of them; all by default.
+    threads : int, optional
+        All cores by default. The result does not depend on them.
+    progress : Progress
+        Told how far the work is; may raise to stop it.
+
+    Returns
+    -------
+    Surprise
+    """
+    n, p = vectors.x.shape
+    indices = neighbors.indices[:, :k]
+    if len(indices) != n:
+        raise InputError(f"{n} points need neighbours of each, got those of {len(indices)}")
+    sizes = vectors.block_sizes
+    if sizes is None or sizes.shape != (n, vectors.blocks):
+        raise InputError(
+            "surprise needs the sample size of every block of the vectors; make them with "
+            "make_vectors, or give block_sizes"
+        )
+    blocks, count = vectors.blocks, indices.shape[1]
+    excess = np.zeros((n, blocks), np.float32)
+    shift = np.zeros((n, blocks), np.float32)
+    weights = np.zeros((n, count))
+    if count:
+
+        def work(piece: slice) -> None:
+            weights[piece], excess[piece], shift[piece] = _compare(
+                vectors, sizes, piece, indices[piece]
+            )
+
+        pieces = slices(n, max(1, GATHER // (count * p)))
+        # Each piece is a chain of small products: threads over pieces, not inside them.
+        with threadpool_limits(1):
+            share(
+                work,
+                pieces,
+                threads=threads or available_threads(),
+                progress=progress,
+                message="Comparing with neighbours",
+            )
+        excess -= _of_neighbors(excess, indices, weights)
+    score, first, length = _scan(excess)
+    return Surprise(score, first, length, excess, shift)
+
+
+def unseen_notice(
+    score: np.ndarray, density: np.ndarray, labels: pd.Series, *, n_anomalies: int = 10
+) -> str | None:
+    """Say when the density on the map misses most of the surprising points, else None.
+
+    It sees one if that is among the 2 · ``n_anomalies`` points of the lowest density.
+    """
+    if not 0 < 2 * n_anomalies < len(score):
+        return None
+    surprising = np.argsort(-score, kind="stable")[:n_anomalies]
+    sparse = np.argsort(density, kind="stable")[: 2 * n_anomalies]
+    unseen = surprising[~np.isin(surprising, sparse)]
+    if 2 * len(unseen) <= n_anomalies:
+        return None
+    names = ", ".join(labels.iloc[unseen[:5]]) + (" …" if len(unseen) > 5 else "")
+    return (
+        f"density on the map does not see {len(unseen)} of the {n_anomalies} points that differ "
+        f"most from what their neighbours suggest ({names}); rank by surprise to list them"
+    )
+
+
+def _compare(
+    vectors: Vectors, sizes: np.ndarray, rows: slice, indices: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weights (b, k) of the best mixture, excess (b, blocks) over chance, and shift."""
+    point = _probabilities(vectors, np.arange(rows.start, rows.stop))
+    towards = _probabilities(vectors, indices)
+    towards -= point[:, np.newaxis]
+    weights = _nearest_mixture(towards @ towards.transpose(0, 2, 1))
+    gap = (weights[:, np.newaxis] @ towards)[:, 0]
+    stacked = (len(point), vectors.blocks, -1)
+    gap, expected = gap.reshape(stacked), (point + gap).reshape(stacked)
+    # The variance of both samples, the mixture's as if its parts had one distribution.
+    variance = 1 / sizes[rows] + (weights[..., np.newaxis] ** 2 / sizes[indices]).sum(axis=1)
+    excess = np.abs(gap).sum(axis=2) / 2 - _by_chance(expected, variance)
+    bins = np.linspace(0, 1, gap.shape[2])
+    return weights, excess, -(gap @ bins)
+
+
+def _probabilities(vectors: Vectors, rows: np.ndarray) -> np.ndarray:
+    """Rows as stacked distributions, whatever the distance: mixtures are mixtures of these."""
+    x = coordinates(vectors, rows)
+    if vectors.distance == "hellinger":
+        np.square(x, out=x)
+        x *= 2
+    return x
+
+
+def _by_chance(expected: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """The total variation that sampling alone gives, (b, blocks).
+
+    A share of mean q in m readings is off by √(2 q(1−q) / πm) on average, as a normal variable
+    is, but never by more than 2 q(1−q), which is nearer where q·m is below one.
+    """
+    spread = expected * (1 - expected)
+    np.maximum(spread, 0, out=spread)
+    normal = np.sqrt(spread * (2 / np.pi * variance[..., np.newaxis]))
+    return np.minimum(normal, 2 * spread).sum(axis=2) / 2
+
+
+@numba.njit(nogil=True, cache=True)
+def _nearest_mixture(gram: np.ndarray) -> np.ndarray:
+    """Weights w ≥ 0 of sum one that make wᵀ G w least, for every matrix of a stack (b, k, k).
+
+    G holds the inner products of the neighbours as seen from the point. Weight moves from the
+    neighbour that adds most to the one that adds least, as far as it helps, until nothing does.
+    """
+    b, k, _ = gram.shape
+    weights = np.zeros((b, k))
+    for row in range(b):
+        g, w = gram[row], weights[row]
+        nearest = 0
+        for j in range(1, k):
+            if g[j, j] < g[nearest, nearest]:
+                nearest = j
+        w[nearest] = 1.0
+        slope = g[nearest].copy()
+        settled = _SETTLED * g[nearest, nearest]
+        for _ in range(_STEPS_PER_NEIGHBOR * k):
+            low, high = 0, -1
+            for j in range(k):
+                if slope[j] < slope[low]:
+                    low = j
+                if w[j] > 0 and (high < 0 or slope[j] > slope[high]):
+                    high = j
+            gain = slope[high] - slope[low]
+            if gain <= settled:
+                break
+            curvature = g[low, low] + g[high, high] - 2 * g[low, high]
+            step = w[high]
+            if gain < step * curvature:
+                step = gain / curvature
+            w[low] += step
+            w[high] = 0.0 if step == w[high] else w[high] - step
+            for j in range(k):
+                slope[j] += step * (g[low, j] - g[high, j])
+    return weights
+
+
+def _of_neighbors(excess: np.ndarray, indices: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The neighbours' own excess, weighted as in the mixture, (n, blocks)."""
+    found = np.empty_like(excess)
+    for piece in slices(len(excess), max(1, GATHER // max(1, indices.shape[1] * excess.shape[1]))):
+        found[piece] = np.einsum("ik,ikh->ih", weights[piece], excess[indices[piece]])
+    return found
+
+
+def _scan(excess: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Score, first block and length of the strongest cyclic window of every point."""
+    n, blocks = excess.shape
+    score, first, length = np.full(n, -np.inf), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    total = np.zeros((n, 2 * blocks))
+    twice = np.concatenate([excess, excess[:, :-1]], axis=1, dtype=np.float64)
+    np.cumsum(twice, axis=1, out=total[:, 1:])
+    for size in _window_lengths(blocks):
+        means = (total[:, size : size + blocks] - total[:, :blocks]) / size
+        start = means.argmax(axis=1)
+        strongest = means[np.arange(n), start]
+        middle, high = np.quantile(strongest, (0.5, _TAIL))
+        strength = (strongest - middle) / max(high - middle, _ROUNDING)
+        better = strength > score
+        score[better], first[better], length[better] = strength[better], start[better], size
+    return score, first, length
+
+
+def _window_lengths(blocks: int) -> list[int]:
+    """Doubling up to half of the blocks, then all of them."""
+    lengths = []
+    size = _SHORTEST
+    while size <= blocks // 2:
+        lengths.append(size)
+        size *= 2
+    return [*lengths, blocks]
