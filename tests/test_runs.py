@@ -13,7 +13,7 @@ from core.density import hdr_density
 from core.distance import Vectors, make_vectors
 from core.embedding import embed
 from core.errors import Cancelled, InputError
-from core.neighbors import Neighbors, find_neighbors
+from core.neighbors import BACKENDS, Neighbors, find_neighbors
 from core.quality import MEASURES, measure_quality, prepare_reference
 from core.readings import Dataset
 from core.runs import STAGES, RunConfig, Runner, Store, command_line, pipeline, python_lines, run
@@ -88,6 +88,14 @@ def test_another_epsilon_is_another_graph(demo, store):
     computed(demo, store, **fields, **tree)
     assert computed(demo, store, **fields, **tree) == []
     assert computed(demo, store, **fields, **loose) == ["neighbors", "embedding", "density"]
+
+
+def test_what_auto_stands_for_is_one_computation_with_it(demo, store):
+    assert "neighbors" in computed(demo, store, neighbors="auto")
+    found = run(demo, config(neighbors="auto"), store=store)
+    assert found.neighbors.backend in BACKENDS
+    assert found.cached == tuple(ALL)
+    assert computed(demo, store, neighbors=found.neighbors.backend) == []
 
 
 def test_without_a_store_everything_is_computed_each_time(demo):

@@ -9,7 +9,7 @@ import hashlib
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,11 +19,12 @@ from core.cube import CUBE_VERSION, Cube, build_cube
 from core.density import HDR, hdr_density, sample_size_notice
 from core.distance import Vectors, make_vectors
 from core.embedding import Embedding, embed, n_neighbors_needed
-from core.neighbors import Neighbors, find_neighbors
+from core.neighbors import BACKENDS, Neighbors, choose_backend, find_neighbors
 from core.progress import Progress, silent
 from core.quality import Quality, Reference, measure_embedding, prepare_reference
 from core.readings.dataset import Dataset
-from core.runs.config import RunConfig
+from core.registry import Value
+from core.runs.config import AUTO, RunConfig
 from core.runs.entries import (
     Points,
     pack_embedding,
@@ -277,12 +278,13 @@ class _Running:
     def neighbors(self, n: int) -> tuple[Neighbors, str]:
         config = self.config
         k = n_neighbors_needed(config.method, config.k, n, config.method_parameters)
+        backend, parameters = self._backend(k)
         digest = make_digest(
             {
                 "version": VERSIONS["neighbors"],
                 "vectors": self.vectors_digest,
-                "backend": config.neighbors,
-                "parameters": dict(config.neighbors_parameters),
+                "backend": backend,
+                "parameters": dict(parameters),
                 "k": k,
                 "seed": config.seed,
             }
@@ -296,17 +298,31 @@ class _Running:
                 neighbors = find_neighbors(
                     vectors,
                     k=k,
-                    backend=config.neighbors,
+                    backend=backend,
                     seed=config.seed,
                     threads=self.threads,
                     progress=report,
-                    **config.neighbors_parameters,
+                    **parameters,
                 )
             else:
                 nobody = np.empty((n, 0))
-                neighbors = Neighbors(nobody.astype(np.int32), nobody, "exact")
+                neighbors = Neighbors(nobody.astype(np.int32), nobody, backend, dict(parameters))
         self._keep("neighbors", digest, pack_neighbors(neighbors))
         return neighbors, digest
+
+    def _backend(self, k: int) -> tuple[str, Mapping[str, Value]]:
+        """Name the backend and its parameters; ``auto`` is settled once for the same search."""
+        if self.config.neighbors != AUTO:
+            return self.config.neighbors, self.config.neighbors_parameters
+        inputs = {"version": VERSIONS["neighbors"], "vectors": self.vectors_digest, "k": k}
+        digest = make_digest(inputs)
+        entry = self._fetch("choice", digest)
+        if entry is None:
+            backend = choose_backend(self.vectors(), k=k, threads=self.threads)
+            entry = Entry(facts={"backend": backend})
+            self._keep("choice", digest, entry)
+        backend = entry.facts["backend"]
+        return backend, BACKENDS.settings(backend, {})
 
     def embedding(self, neighbors: Neighbors, graph_digest: str) -> tuple[Embedding, str]:
         config = self.config
