@@ -15,7 +15,7 @@ from core.errors import InputError
 from core.neighbors.threads import available_threads, share
 from core.progress import Progress, part, silent
 from core.quality import ranks
-from core.quality.reference import Reference, centre_rows, local_grams, prepare_reference
+from core.quality.reference import Reference, local_grams, prepare_reference
 
 MEASURES = (
     "trustworthiness",
@@ -219,11 +219,13 @@ def procrustes_agreement(grams: np.ndarray, local_y: np.ndarray) -> np.ndarray:
     ndarray of shape (s,)
         A neighbourhood without extent in both spaces agrees fully, in one of them not at all.
     """
-    centred = centre_rows(local_y)
+    # About the first point: identical points are exactly zero, as in the Gram matrices.
+    centred = local_y - local_y[:, :1]
+    centred -= centred.mean(axis=1, keepdims=True)
     image_size = np.einsum("skd,skd->s", centred, centred)
     input_size = np.einsum("skk->s", grams, dtype=np.float64)
     flat_input, flat_image = input_size <= 0, image_size <= 0
-    cross = np.einsum("ska,skl,slb->sab", centred, grams.astype(np.float64), centred, optimize=True)
+    cross = centred.transpose(0, 2, 1) @ (grams @ centred)
     eigenvalues = np.linalg.eigvalsh(cross)
     nuclear = np.sqrt(np.clip(eigenvalues, 0, None)).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

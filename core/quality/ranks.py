@@ -9,25 +9,10 @@ import math
 import numba
 import numpy as np
 
+_STRIP = 64
+
 # The columns of the contributions that `score_rows` writes.
 INTRUSION, EXTRUSION, SHARED, ERROR_INPUT, ERROR_OUTPUT = range(5)
-
-
-@numba.njit(nogil=True, cache=True)
-def select_nearest(distances: np.ndarray, nearest: np.ndarray) -> None:
-    """Fill ``nearest`` with the indices of the smallest, in order of (distance, index)."""
-    k = nearest.size
-    kept = np.full(k, math.inf)
-    for j in range(distances.size):
-        distance = distances[j]
-        if distance < kept[k - 1]:
-            place = k - 1
-            while place > 0 and kept[place - 1] > distance:
-                kept[place] = kept[place - 1]
-                nearest[place] = nearest[place - 1]
-                place -= 1
-            kept[place] = distance
-            nearest[place] = j
 
 
 @numba.njit(nogil=True, cache=True)
@@ -47,6 +32,35 @@ def _count_up_to(distances: np.ndarray, limit: float) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
+def select_nearest(distances: np.ndarray, nearest: np.ndarray) -> None:
+    """Fill ``nearest`` with the indices of the smallest, in order of (distance, index)."""
+    k = nearest.size
+    kept = np.full(k, math.inf)
+    for start in range(0, distances.size, _STRIP):
+        strip = distances[start : start + _STRIP]
+        # Counting vectorises, and nearly all strips hold nothing new.
+        if _count_below(strip, kept[k - 1]) == 0:
+            continue
+        for j in range(strip.size):
+            distance = strip[j]
+            if distance < kept[k - 1]:
+                place = k - 1
+                while place > 0 and kept[place - 1] > distance:
+                    kept[place] = kept[place - 1]
+                    nearest[place] = nearest[place - 1]
+                    place -= 1
+                kept[place] = distance
+                nearest[place] = start + j
+
+
+@numba.njit(nogil=True, cache=True)
+def select_nearest_rows(distances: np.ndarray, nearest: np.ndarray) -> None:
+    """Do `select_nearest` for every row."""
+    for row in range(len(distances)):
+        select_nearest(distances[row], nearest[row])
+
+
+@numba.njit(nogil=True, cache=True)
 def count_rank(distances: np.ndarray, target: int) -> int:
     """Rank of one point, 1 being the nearest, in order of (distance, index)."""
     # Each count is a function of one contiguous slice: written out here, the loops do not
@@ -57,14 +71,17 @@ def count_rank(distances: np.ndarray, target: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
+def _add_squares(coordinates: np.ndarray, centre: float, out: np.ndarray) -> None:
+    for j in range(out.size):
+        out[j] += (coordinates[j] - centre) ** 2
+
+
+@numba.njit(nogil=True, cache=True)
 def _squared_distances(y: np.ndarray, i: int, out: np.ndarray) -> None:
     """Squared distances of point ``i`` from all; infinite from itself. ``y`` is (d, n)."""
     out[:] = 0.0
     for axis in range(y.shape[0]):
-        centre = y[axis, i]
-        for j in range(out.size):
-            difference = y[axis, j] - centre
-            out[j] += difference * difference
+        _add_squares(y[axis], y[axis, i], out)
     out[i] = math.inf
 
 

@@ -13,7 +13,7 @@ from core.distance import Vectors, statistical_distance
 from core.errors import InputError
 from core.neighbors.threads import available_threads, share, slices
 from core.progress import Progress, part, silent
-from core.quality.ranks import select_nearest
+from core.quality.ranks import select_nearest_rows
 from core.quality.sums import RowSums
 
 # Up to this many points, every point is measured; beyond it, a sample of them against all.
@@ -118,9 +118,7 @@ def prepare_reference(
     sums = grams = None
     if k > 0 and len(points) * n * 4 <= KEEP_BYTES:
         sums = _sums_of(row_sums, points, threads=threads, progress=part(progress, 0.0, 0.8))
-        neighbors = np.empty((len(points), k), np.int64)
-        for row, nearest in zip(sums, neighbors, strict=True):
-            select_nearest(row, nearest)
+        neighbors = _select(sums, k, threads=threads)
         grams = local_grams(vectors, neighbors, threads=threads, progress=part(progress, 0.8, 1.0))
     return Reference(vectors, k, points, row_sums, sums, grams, tuple(notices))
 
@@ -138,6 +136,16 @@ def _sums_of(
     blocks = slices(len(points), row_sums.block_rows())
     share(fill, blocks, threads=threads or available_threads(), progress=progress)
     return sums
+
+
+def _select(sums: np.ndarray, k: int, *, threads: int | None) -> np.ndarray:
+    neighbors = np.empty((len(sums), k), np.int64)
+
+    def select(block: slice) -> None:
+        select_nearest_rows(sums[block], neighbors[block])
+
+    share(select, slices(len(sums), 256), threads=threads or available_threads())
+    return neighbors
 
 
 def _choose_points(n: int, sample: int | None, seed: int) -> np.ndarray:
@@ -167,35 +175,31 @@ def local_grams(
     def fill(block: slice) -> None:
         near = neighbors[block]
         if vectors.norm == 0:
-            grams[block] = _divergence_grams(vectors, near)
+            found = statistical_distance(vectors, near[:, :, None], near[:, None, :])
+            # √JSD of a single block, and of several Σ JSD, which is a squared distance already.
+            squared = found**2 if vectors.blocks == 1 else found
+            grams[block] = centre_grams(-squared / 2)
         else:
-            local = centre_rows(_floats(vectors, near))
-            grams[block] = local @ local.transpose(0, 2, 1)
+            # About the first neighbour, identical points are exactly zero; about a rounded mean
+            # they would have a shape made of noise.
+            local = _floats(vectors, near)
+            local -= local[:, :1].copy()
+            grams[block] = centre_grams(local @ local.transpose(0, 2, 1))
 
     size = max(1, _GATHER_BYTES // (4 * k * vectors.x.shape[1]))
     share(fill, slices(count, size), threads=threads or available_threads(), progress=progress)
     return grams
 
 
-def _divergence_grams(vectors: Vectors, neighbors: np.ndarray) -> np.ndarray:
-    """Centred Gram matrices −½ J D² J, where D² is the divergence itself."""
-    found = statistical_distance(vectors, neighbors[:, :, None], neighbors[:, None, :])
-    squared = found**2 if vectors.blocks == 1 else found
-    mean = squared.mean(axis=1, keepdims=True)
-    centred = squared - mean - mean.transpose(0, 2, 1) + mean.mean(axis=2, keepdims=True)
-    return -centred / 2
-
-
-def centre_rows(local: np.ndarray) -> np.ndarray:
-    """Centre each neighbourhood (s, k, p); one of identical points becomes exactly zero."""
-    # A mean rounds, so that identical points less their mean would leave a shape made of noise.
-    shifted = local - local[:, :1]
-    return shifted - shifted.mean(axis=1, keepdims=True)
+def centre_grams(grams: np.ndarray) -> np.ndarray:
+    """Gram matrices (s, k, k) of the same points about their mean."""
+    mean = grams.mean(axis=1, keepdims=True)
+    return grams - mean - mean.transpose(0, 2, 1) + mean.mean(axis=2, keepdims=True)
 
 
 def _floats(vectors: Vectors, rows: np.ndarray | slice) -> np.ndarray:
     """Gather rows as floats whose differences need no further weights."""
-    chosen = vectors.x[rows].astype(np.float32)
+    chosen = vectors.x[rows].astype(np.float32, copy=False)
     if vectors.block_weights is not None:
         chosen *= np.repeat(vectors.block_weights, vectors.x.shape[1] // vectors.blocks)
     return chosen
