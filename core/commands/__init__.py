@@ -1,5 +1,5 @@
 """The commands of ``wattfold`` that need no page, one module each."""
 
-from core.commands import cache, demo, info, ingest
+from core.commands import cache, demo, embed, info, ingest
 
-COMMANDS = (demo, ingest, info, cache)
+COMMANDS = (demo, ingest, info, embed, cache)

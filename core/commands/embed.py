@@ -1,0 +1,95 @@
+"""``wattfold embed``: a dataset -> a map, its anomalies and how faithful it is."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from core.commands.choices import add_choices, read_config
+from core.errors import InputError
+from core.progress import Progress, part
+
+NAME = "embed"
+HELP = "make a map of a dataset and name its anomalies"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("dataset", metavar="DIR", help="a dataset directory")
+    add_choices(parser)
+    parser.add_argument(
+        "--out", metavar="FILE", help="write the points to FILE.parquet or FILE.csv"
+    )
+
+
+def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    """Run the config, write what is asked for, and return the run's JSON."""
+    from core.commands.tables import FORMATS, write_table
+    from core.readings import Dataset
+    from core.runs import Store
+    from core.runs import run as run_config
+
+    config = read_config(arguments)
+    # What cannot be written is told before the work, not after it.
+    out = _destination("--out", arguments.out, FORMATS)
+    dataset = Dataset.open(arguments.dataset)
+    result = run_config(dataset, config, store=Store.default(), progress=part(progress, 0.0, 0.95))
+    if out:
+        write_table(result, out)
+    progress(1.0, "Done")
+    return result.to_json() | ({"out": str(out)} if out else {})
+
+
+def render(result: dict[str, Any]) -> str:
+    """Say what the map shows."""
+    neighbors = dict(result["neighbors"])
+    backend, k = neighbors.pop("backend"), neighbors.pop("k")
+    settings = ", ".join(f"{name} {value}" for name, value in neighbors.items())
+    lines = [
+        f"points        {result['n']:,} {result['unit']}, "
+        f"{result['distance']}, {result['n_bins']} bins",
+        f"neighbours    {k} each by {backend}" + (f" ({settings})" if settings else ""),
+        f"map           {result['method']}, "
+        + ("connected" if result["components"] == 1 else f"{result['components']} components"),
+    ]
+    if result["recall"] is not None:
+        lines.append(f"recall        {result['recall']:.4f}")
+    if result["quality"] is not None:
+        lines += [
+            f"  {name:<16}{'undefined' if value is None else f'{value:.4f}'}"
+            for name, value in result["quality"].items()
+        ]
+    if result["left_out"]:
+        lines.append(f"left out      {len(result['left_out']):,} {result['unit']}")
+    lines.append(f"typical       {_some(result['typical'])}")
+    if result["anomalies"]:
+        width = max(len("anomaly"), *(len(row["label"]) for row in result["anomalies"]))
+        lines += ["", f"rank  {'anomaly':<{width}}  HDR %     density"]
+        lines += [
+            f"{row['rank']:>4}  {row['label']:<{width}}  {row['hdr']:>5}  {row['density']:>10.4g}"
+            for row in result["anomalies"]
+        ]
+    lines.append("")
+    lines += [f"note          {notice}" for notice in result["notices"]]
+    lines += [f"written       {result[name]}" for name in ("out",) if name in result]
+    spent = [f"{stage} {value:.2f}" for stage, value in result["seconds"].items() if value]
+    cached = f"; stored before: {', '.join(result['cached'])}" if result["cached"] else ""
+    lines.append(f"seconds       {', '.join(spent) or 'none'}{cached}")
+    return "\n".join(lines)
+
+
+def _some(labels: list[str]) -> str:
+    more = f" and {len(labels) - 5:,} more" if len(labels) > 5 else ""
+    return ", ".join(labels[:5]) + more
+
+
+def _destination(flag: str, text: str | None, suffixes: tuple[str, ...]) -> Path | None:
+    if text is None:
+        return None
+    path = Path(text)
+    if path.suffix.lower() not in suffixes:
+        raise InputError(f"{flag} {text} must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{flag} {text}: there is no directory {path.parent}; make it first")
+    if path.is_dir():
+        raise InputError(f"{flag} {text} is a directory; name a file")
+    return path
