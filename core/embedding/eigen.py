@@ -105,11 +105,13 @@ def _largest(
         progress(0.5, "solving the eigenproblem")
         return multiply(x)
 
-    start = np.random.default_rng(0).uniform(-1, 1, n)
+    # The generator also serves ARPACK where it has to start again.
+    rng = np.random.default_rng(0)
+    start = rng.uniform(-1, 1, n)
     operator = LinearOperator((n, n), matvec=step, dtype=np.float64)
     try:
         values, vectors = eigsh(
-            operator, count, which="LA", v0=start, ncv=max(20, 4 * count), maxiter=100
+            operator, count, which="LA", v0=start, rng=rng, ncv=max(20, 4 * count), maxiter=100
         )
     except ArpackError:
         return None

@@ -160,7 +160,7 @@ def _distances(a: np.ndarray, b: np.ndarray, vectors: Vectors) -> np.ndarray:
         blocks = zip(
             np.split(a, vectors.blocks, axis=1), np.split(b, vectors.blocks, axis=1), strict=True
         )
-        divergence = sum(cdist(p, q, "jensenshannon", base=2) ** 2 for p, q in blocks)
+        divergence = sum(cdist(p, q, "jensenshannon") ** 2 for p, q in blocks) / np.log(2)
         return divergence if vectors.blocks > 1 else np.sqrt(divergence)
     metric = "cityblock" if vectors.norm == 1 else "euclidean"
     return vectors.scale * cdist(a, b, metric)

@@ -1,16 +1,18 @@
 """UMAP (McInnes, Healy and Melville 2018) on given neighbours, by umap-learn."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
-from core.distance import Vectors
 from core.embedding.graph import union_graph
+from core.embedding.laplacian import Laplacian
 from core.embedding.method import Embedding, Method, Request
-from core.embedding.neighborhoods import coordinates
 from core.errors import InputError
-from core.progress import Progress
+from core.progress import Progress, part
 from core.registry import Parameter
 
 # Above this many points the layout runs on all threads unless asked to be repeatable: its threads
@@ -81,18 +83,19 @@ class UMAP(Method):
         distances = np.column_stack([np.zeros(request.n), request.distances]).astype(np.float32)
         random_state = np.random.RandomState(request.seed)
         a, b = find_ab_params(1.0, float(settings["min_dist"]))
-        rows: Any = _Rows(request.vectors)
         threads_before = numba.get_num_threads()
         numba.set_num_threads(min(request.threads, threads_before))
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
+                # With neighbours given, the rows and the metric are not looked at.
+                x = request.vectors.x
                 graph, *_ = fuzzy_simplicial_set(
-                    rows, request.k + 1, random_state, rows.metric, {}, indices, distances
+                    x, request.k + 1, random_state, "euclidean", {}, indices, distances
                 )
                 request.progress(0.05, "finding a start")
                 y, _ = simplicial_set_embedding(
-                    rows,
+                    x,
                     graph,
                     request.dim,
                     initial_alpha=1.0,
@@ -101,9 +104,9 @@ class UMAP(Method):
                     gamma=1.0,
                     negative_sample_rate=5,
                     n_epochs=_Epochs(int(settings["epochs"]), request.progress),
-                    init="spectral",
+                    init=_start(graph, int(settings["epochs"]), request),
                     random_state=random_state,
-                    metric=rows.metric,
+                    metric="euclidean",
                     metric_kwds={},
                     densmap=False,
                     densmap_kwds={},
@@ -117,6 +120,27 @@ class UMAP(Method):
         return Embedding(
             y.astype(np.float64), self.name, settings, components, notices=tuple(notices)
         )
+
+
+def _start(graph: csr_matrix, epochs: int, request: Request) -> str | np.ndarray:
+    """Let umap-learn find its spectral start, unless the graph falls apart.
+
+    It would place components by eigenvectors of a matrix that is often nearly the identity, for
+    which the solver starts again from unseeded random numbers: another picture each time. Instead
+    they start as Laplacian eigenmaps, side by side.
+    """
+    # umap-learn drops edges that would not be drawn even once.
+    kept = graph.copy()
+    kept.data[kept.data < kept.data.max() / epochs] = 0
+    kept.eliminate_zeros()
+    if connected_components(kept, directed=False, return_labels=False) == 1:
+        return "spectral"
+    defaults = {parameter.name: parameter.default for parameter in Laplacian.parameters}
+    share = part(request.progress, 0.05, 0.1)
+    y = Laplacian().fit(replace(request, settings=defaults, progress=share)).y
+    # As umap-learn does with its own start: a size of ten, and a little noise that parts points.
+    y *= 10 / (np.abs(y).max() or 1.0)
+    return y + np.random.default_rng(request.seed).normal(0, 1e-4, y.shape)
 
 
 class _Epochs(list[int]):
@@ -134,15 +158,3 @@ class _Epochs(list[int]):
     def __contains__(self, epoch: Any) -> bool:
         self.progress(0.1 + 0.9 * (epoch + 1) / self[0], "moving points")
         return False
-
-
-class _Rows:
-    """The vectors as umap-learn reads them: their number, and rows of a component by mask."""
-
-    def __init__(self, vectors: Vectors) -> None:
-        self.vectors = vectors
-        self.shape = vectors.x.shape
-        self.metric = "manhattan" if vectors.norm == 1 else "euclidean"
-
-    def __getitem__(self, mask: np.ndarray) -> np.ndarray:
-        return coordinates(self.vectors, np.flatnonzero(mask))

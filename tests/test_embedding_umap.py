@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+from embedding_points import curved_sheet, neighbors_of, vectors_of
+
+from core.embedding import embed
+from core.errors import InputError
+
+
+@pytest.mark.filterwarnings("ignore")  # umap-learn remarks on its threads and its index
+def test_numbers_are_those_of_umap_learn():
+    from umap import UMAP
+
+    x = curved_sheet(150)
+    neighbors = neighbors_of(x, 10)
+    own = np.arange(150)[:, np.newaxis]
+    knn = (
+        np.hstack([own, neighbors.indices]),
+        np.hstack([np.zeros((150, 1)), neighbors.distances]).astype(np.float32),
+    )
+    theirs = UMAP(n_neighbors=11, random_state=5, n_epochs=40, precomputed_knn=knn)
+    ours = embed("umap", neighbors, vectors_of(x), seed=5, epochs=40)
+    np.testing.assert_array_equal(ours.y, theirs.fit_transform(x))
+
+
+def test_another_seed_gives_another_picture():
+    x = curved_sheet(60)
+    a, b = (
+        embed("umap", neighbors_of(x), vectors_of(x), epochs=20, seed=seed).y for seed in (1, 2)
+    )
+    assert np.abs(a - b).max() > 0.01
+
+
+def test_many_points_run_in_parallel_and_say_so(monkeypatch):
+    monkeypatch.setattr("core.embedding.umap_layout.REPEATABLE_UP_TO", 50)
+    x = curved_sheet(60)
+    result = embed("umap", neighbors_of(x), vectors_of(x), epochs=10)
+    assert "changes from run to run" in result.notices[0]
+    assert np.isfinite(result.y).all()
+    asked = embed("umap", neighbors_of(x), vectors_of(x), epochs=10, repeatable=True)
+    assert asked.notices == ()
+
+
+def test_epochs_by_default_are_those_of_umap_learn():
+    x = curved_sheet(30)
+    assert embed("umap", neighbors_of(x), vectors_of(x)).parameters["epochs"] == 500
+
+
+def test_many_components_give_the_same_picture_again():
+    x = np.concatenate([curved_sheet(12, seed=s) + 50 * s for s in range(7)])
+    result = embed("umap", neighbors_of(x, 5), vectors_of(x), epochs=20)
+    assert result.components == 7
+    assert np.isfinite(result.y).all()
+    again = embed("umap", neighbors_of(x, 5), vectors_of(x), epochs=20)
+    np.testing.assert_array_equal(result.y, again.y)
+
+
+def test_two_groups_of_duplicates_are_two_places():
+    x = np.repeat(curved_sheet(2), 15, axis=0)
+    y = embed("umap", neighbors_of(x, 5), vectors_of(x), epochs=20).y
+    assert np.isfinite(y).all()
+
+
+def test_too_few_points_are_refused():
+    x = curved_sheet(4)
+    with pytest.raises(InputError, match="at least 5 points, got 4"):
+        embed("umap", neighbors_of(x), vectors_of(x), dim=3)
