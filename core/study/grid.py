@@ -1,0 +1,313 @@
+"""The runs of a study: every method on the graph of every search, nothing computed twice.
+
+A run's stages are kept in the store as they are done, so a study that was interrupted goes on
+where it stopped, and runs that share a graph share its search. One runner holds the vectors and
+the ranks that quality is measured against for all of them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from core.embedding import METHODS
+from core.errors import Cancelled, InputError, WattfoldError
+from core.neighbors import BACKENDS
+from core.progress import Progress, part, silent
+from core.readings.dataset import Dataset
+from core.registry import Value
+from core.runs import Run, RunConfig, Runner, Store
+from core.study.warm_up import WarmUp
+
+# The method and search whose map the figures of single points come from, as in the paper.
+FEATURED = ("isomap", "exact")
+
+
+@dataclass(frozen=True)
+class Search:
+    """A backend with some of its parameters set: one column of the study.
+
+    Attributes
+    ----------
+    name : str
+        What people type.
+    backend : str
+        A name in ``BACKENDS``.
+    fixed : mapping
+        Parameters that make it what it is; they cannot be changed.
+    defaults : mapping
+        Parameters that the study sets, unless told otherwise.
+    """
+
+    name: str
+    backend: str
+    fixed: Mapping[str, Value] = field(default_factory=dict)
+    defaults: Mapping[str, Value] = field(default_factory=dict)
+
+    def settings(self, given: Mapping[str, Value]) -> dict[str, Value]:
+        """All parameters of the backend, those given where it has them."""
+        own = {parameter.name for parameter in BACKENDS[self.backend].parameters}
+        chosen = {name: value for name, value in given.items() if name in own}
+        return BACKENDS.settings(self.backend, {**self.defaults, **chosen, **self.fixed})
+
+
+# The paper's four, in its order.
+SEARCHES = {
+    search.name: search
+    for search in (
+        Search("exact", "exact"),
+        Search("kdtree-exact", "kdtree", fixed={"epsilon": 0.0}),
+        Search("kdtree", "kdtree", defaults={"epsilon": 1.0}),
+        Search("annoy", "annoy", defaults={"n_trees": 50, "search_k": 50}),
+    )
+}
+
+
+def find_search(name: str) -> Search:
+    """Return one of the paper's searches, or any other backend with its own defaults."""
+    if name in SEARCHES:
+        return SEARCHES[name]
+    if name in BACKENDS:
+        return Search(name, name)
+    names = ", ".join(dict.fromkeys((*SEARCHES, *BACKENDS)))
+    raise InputError(f"there is no neighbour backend {name!r} for a study; choose among {names}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a study is to do.
+
+    Attributes
+    ----------
+    config : RunConfig
+        What all runs have in common; its method and backend are not used.
+    methods : tuple of str
+        Names in ``METHODS``.
+    searches : tuple of str
+        Names in ``SEARCHES`` or ``BACKENDS``.
+    parameters : mapping
+        Of methods and backends, by name; each goes to whichever has it.
+    """
+
+    config: RunConfig
+    methods: tuple[str, ...] = tuple(METHODS)
+    searches: tuple[str, ...] = tuple(SEARCHES)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for what, names in (("method", self.methods), ("backend", self.searches)):
+            if not names:
+                raise InputError(f"a study needs at least one {what}; leave the choice out for all")
+            for name, times in Counter(names).items():
+                if times > 1:
+                    raise InputError(f"{what} {name!r} is named twice; name it once")
+        known = {
+            name
+            for settings in (
+                *map(self.method_settings, self.methods),
+                *map(self.search_settings, self.searches),
+            )
+            for name in settings
+        }
+        for name in self.parameters:
+            if name not in known:
+                raise InputError(
+                    f"{name} belongs to no method or backend of the study; leave it out, or add "
+                    "the one it belongs to"
+                )
+
+    def search_settings(self, search: str) -> dict[str, Value]:
+        """All parameters of a search."""
+        return find_search(search).settings(self.parameters)
+
+    def method_settings(self, method: str) -> dict[str, Value]:
+        """All parameters of a method."""
+        own = {parameter.name for parameter in METHODS[method].parameters}
+        given = {name: value for name, value in self.parameters.items() if name in own}
+        return METHODS.settings(method, given)
+
+    def config_of(self, method: str, search: str) -> RunConfig:
+        """Return the config of one run."""
+        return self.config.change(
+            method=method,
+            method_parameters=self.method_settings(method),
+            neighbors=find_search(search).backend,
+            neighbors_parameters=self.search_settings(search),
+            quality=True,
+        )
+
+    def search_title(self, search: str) -> str:
+        """Return a search as people read it, such as ``k-d tree (ε = 1)``."""
+        settings = self.search_settings(search)
+        backend = find_search(search).backend
+        title = BACKENDS[backend].title
+        if backend == "kdtree":
+            return f"{title} (ε = {settings['epsilon']:g})"
+        if backend == "annoy":
+            return f"{title} ({settings['n_trees']}/{settings['search_k']})"
+        return title
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One method on one search's graph: a run, or why there is none."""
+
+    method: str
+    search: str
+    neighbors: Mapping[str, Value]
+    run: Run | None = None
+    error: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields of ``wattfold embed --json`` that differ between runs."""
+        row: dict[str, Any] = {
+            "method": self.method,
+            "search": self.search,
+            "neighbors": dict(self.neighbors),
+            "components": None,
+            "recall": None,
+            "quality": None,
+            "quality_intervals": {},
+            "anomalies": [],
+            "typical": [],
+            "seconds": {},
+            "cached": [],
+            "notices": [],
+        }
+        took: dict[str, float] = {}
+        if self.run is not None:
+            told = self.run.to_json()
+            row |= {name: told[name] for name in row.keys() & told.keys()}
+            took = {stage: round(value, 4) for stage, value in self.run.computed_in.items()}
+        return {**row, "computed_in": took, "error": self.error}
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What came of a plan on a dataset: a cell for every method and search."""
+
+    dataset: Dataset
+    plan: Plan
+    cells: tuple[Cell, ...]
+
+    def cell(self, method: str, search: str) -> Cell:
+        """Return one cell."""
+        return self._by_place[method, search]
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, str], Cell]:
+        return {(cell.method, cell.search): cell for cell in self.cells}
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs that succeeded."""
+        return [cell.run for cell in self.cells if cell.run is not None]
+
+    @property
+    def featured_cell(self) -> Cell:
+        """The map whose points are looked at one by one: ISOMAP's on exact neighbours if any."""
+        wanted = self._by_place.get(FEATURED)
+        if wanted is not None and wanted.run is not None:
+            return wanted
+        return next(cell for cell in self.cells if cell.run is not None)
+
+    @property
+    def featured(self) -> Run:
+        """The run of the featured cell."""
+        run = self.featured_cell.run
+        assert run is not None  # noqa: S101 (a study has a run, and the cell was chosen for it)
+        return run
+
+    @property
+    def notices(self) -> list[tuple[str, list[str]]]:
+        """Every notice once, with the runs that gave it; none are named where all did."""
+        givers: dict[str, list[str]] = {}
+        for cell in self.cells:
+            for notice in cell.run.notices if cell.run is not None else ():
+                givers.setdefault(notice, []).append(f"{cell.method} on {cell.search}")
+        return [
+            (notice, [] if len(who) == len(self.runs) else who) for notice, who in givers.items()
+        ]
+
+    def agreed_anomalies(self) -> list[tuple[int, int, float]]:
+        """Points that any map names as anomalies: row, on how many maps, and median rank.
+
+        The ones that most maps agree on come first.
+        """
+        named = Counter(int(point) for run in self.runs for point in run.hdr.anomalies)
+        ranks = {point: [run.hdr.rank[point] for run in self.runs] for point in named}
+        found = [(point, maps, float(np.median(ranks[point]))) for point, maps in named.items()]
+        return sorted(found, key=lambda each: (-each[1], each[2], each[0]))
+
+
+def run_study(
+    dataset: Dataset,
+    plan: Plan,
+    *,
+    store: Store,
+    threads: int | None = None,
+    progress: Progress = silent,
+    computing: Callable[[str], None] | None = None,
+) -> Study:
+    """Run every method on the graph of every search.
+
+    A run that fails leaves its error in its cell and the others go on; where all fail, the
+    first error is raised.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    plan : Plan
+    store : Store
+        Where stages are kept, for runs that share them and for the next time.
+    threads : int, optional
+        All cores by default.
+    progress : Progress
+        Told how far the study is, with the run in words; may raise to stop it.
+    computing : callable, optional
+        Told the name of every stage that is computed, when it begins.
+    """
+    runner = Runner(dataset, store=store, threads=threads)
+    warm_up = WarmUp(plan.config.distance)
+    places = [(method, search) for search in plan.searches for method in plan.methods]
+    cells: list[Cell] = []
+    errors: list[Exception] = []
+    for (method, search), report in zip(places, _shares(progress, places), strict=True):
+        backend = find_search(search).backend
+        asked = {"backend": backend, "k": plan.config.k, **plan.search_settings(search)}
+        try:
+            config = plan.config_of(method, search)
+            begin = warm_up.before(method, backend, computing)
+            run = runner.run(config, progress=report, computing=begin)
+            cells.append(Cell(method, search, asked, run=run))
+        except Cancelled:
+            raise
+        except Exception as error:  # whatever fails in one run is no reason to lose the others
+            errors.append(error)
+            cells.append(Cell(method, search, asked, error=_in_words(error)))
+    if len(errors) == len(cells):
+        raise errors[0]
+    return Study(dataset, plan, tuple(cells))
+
+
+def _shares(progress: Progress, places: Sequence[tuple[str, str]]) -> Iterator[Progress]:
+    """Every run's share of the progress, in words that fit beside a bar."""
+    total = len(places)
+    for number, (method, search) in enumerate(places):
+        share = part(progress, number / total, (number + 1) / total)
+        yield _named(share, f"{number + 1}/{total} {method}, {search}")
+
+
+def _named(progress: Progress, name: str) -> Progress:
+    def report(fraction: float, message: str = "") -> None:
+        progress(fraction, name)
+
+    return report
+
+
+def _in_words(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if isinstance(error, WattfoldError) else f"{type(error).__name__}: {text}"

@@ -1,0 +1,62 @@
+"""First uses, paid before the clock starts.
+
+The first use of a method or backend in a process imports its packages and compiles or loads its
+kernels, which can take longer than the work itself. A table of times should not depend on who
+came first.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from core.distance import Distance, Vectors
+from core.embedding import METHODS, embed
+from core.neighbors import find_neighbors
+
+_POINTS, _BINS, _K = 60, 10, 12
+
+# Parameters, of any method, that make it brief.
+_BRIEF = {"iterations": 10, "epochs": 10}
+
+
+class WarmUp:
+    """Uses every backend and method once on a few points, when it is about to be timed."""
+
+    def __init__(self, distance: Distance) -> None:
+        shares = np.random.default_rng(1).dirichlet(np.ones(_BINS), _POINTS)
+        x = np.sqrt(shares / 2) if distance == "hellinger" else shares
+        self._vectors = Vectors.from_array(x.astype(np.float32), distance=distance)
+        self._used: set[str] = set()
+
+    def before(
+        self, method: str, backend: str, computing: Callable[[str], None] | None
+    ) -> Callable[[str], None]:
+        """Return what a run should call when a stage is about to be computed."""
+
+        def begin(stage: str) -> None:
+            if stage == "neighbors":
+                self._once(backend, lambda: self._search(backend))
+            elif stage == "embedding":
+                self._once(method, lambda: self._embed(method))
+            if computing is not None:
+                computing(stage)
+
+        return begin
+
+    def _once(self, name: str, use: Callable[[], object]) -> None:
+        if name not in self._used:
+            use()
+            self._used.add(name)
+
+    def _search(self, backend: str) -> None:
+        find_neighbors(self._vectors, k=_K, backend=backend)
+
+    def _embed(self, method: str) -> None:
+        brief: dict[str, Any] = {
+            parameter.name: _BRIEF[parameter.name]
+            for parameter in METHODS[method].parameters
+            if parameter.name in _BRIEF
+        }
+        neighbors = find_neighbors(self._vectors, k=_K, backend="exact")
+        embed(method, neighbors, self._vectors, **brief)
