@@ -22,7 +22,7 @@ from core.neighbors.threads import available_threads, share, slices
 from core.progress import Progress, part, silent
 from core.quality.ranks import nearest_distances
 
-RankBy = Literal["density", "isolation"]
+RankBy = Literal["density", "isolation", "surprise"]
 
 # The shares of points that the regions hold, in percent, and what lies outside the last.
 COVERAGES = (1, 20, 40, 60, 80, 99)
@@ -106,6 +106,7 @@ def hdr_density(
     k: int = 20,
     rank_by: RankBy = "density",
     isolation: np.ndarray | None = None,
+    surprise: np.ndarray | None = None,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> HDR:
@@ -120,21 +121,24 @@ def hdr_density(
         How many of the lowest ranks are named as anomalies.
     k : int
         Equal densities are ranked by the distance to the k-th neighbour on the map.
-    rank_by : {"density", "isolation"}
+    rank_by : {"density", "isolation", "surprise"}
         Anomalies of one kind can form a dense cluster of their own on the map, which no density
-        sees. ``isolation`` ranks by how far a point is from its neighbours on the manifold
-        itself instead; levels remain those of the density.
+        sees, and an event of a few hours moves a point hardly at all. ``isolation`` ranks by how
+        far a point is from its neighbours on the manifold itself, ``surprise`` by how far it is
+        from what they lead one to expect; levels remain those of the density.
     isolation : ndarray of shape (n,), optional
         For ``rank_by="isolation"``: the distance to the K-th neighbour in the statistical
         distance, ``Neighbors.distances[:, -1]``. It is used as it is, not divided by what a
         sample size of m would explain: that would hide small units that really are unusual.
         `sample_size_notice` says when ranks and sample sizes go together.
+    surprise : ndarray of shape (n,), optional
+        For ``rank_by="surprise"``: the ``score`` of :func:`core.surprise.measure_surprise`.
     """
     y = _check_embedding(y)
     n = len(y)
     if n_anomalies < 0:
         raise InputError(f"n_anomalies must be at least 0, got {n_anomalies}")
-    plane, notices = _map_plane(y)
+    plane, notices = map_plane(y)
     sphering, coordinates, more = _round_coordinates(plane)
     notices += more
     progress(0.1)
@@ -153,7 +157,8 @@ def hdr_density(
     if rank_by == "density":
         order = _order_by_density(y, density, exact, k=k, threads=threads)
     else:
-        order = np.argsort(-_check_isolation(isolation, n), kind="stable")
+        given = {"isolation": isolation, "surprise": surprise}[rank_by]
+        order = np.argsort(-_check_score(rank_by, given, n), kind="stable")
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(1, n + 1)
     thresholds = np.quantile(density, 1 - np.array(COVERAGES) / 100)
@@ -205,17 +210,20 @@ def _check_embedding(y: np.ndarray) -> np.ndarray:
     return y
 
 
-def _check_isolation(isolation: np.ndarray | None, n: int) -> np.ndarray:
-    if isolation is None:
-        raise InputError("rank_by='isolation' needs isolation, the distances to K-th neighbours")
-    isolation = np.asarray(isolation, np.float64)
-    if isolation.shape != (n,) or np.isnan(isolation).any():
-        raise InputError(f"isolation must be {n} numbers, got an array of {isolation.shape}")
-    return isolation
+def _check_score(name: str, score: np.ndarray | None, n: int) -> np.ndarray:
+    if score is None:
+        raise InputError(f"rank_by={name!r} needs {name}, a number for every point")
+    score = np.asarray(score, np.float64)
+    if score.shape != (n,) or np.isnan(score).any():
+        raise InputError(f"{name} must be {n} numbers, got an array of {score.shape}")
+    return score
 
 
-def _map_plane(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """The embedding itself, or its first two principal components where it has more axes."""
+def map_plane(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Give the coordinates that a map shows, (n, 1) or (n, 2), and what to say about them.
+
+    They are the embedding itself, or its first two principal components where it has more axes.
+    """
     if y.shape[1] <= 2:
         return y, []
     centred = y - y.mean(axis=0)

@@ -154,7 +154,7 @@ def unseen_notice(
     names = ", ".join(labels.iloc[unseen[:5]]) + (" …" if len(unseen) > 5 else "")
     return (
         f"density on the map does not see {len(unseen)} of the {n_anomalies} points that differ "
-        f"most from what their neighbours suggest ({names}); rank by surprise to list them"
+        f"most from what their neighbours suggest ({names}); ranking by surprise lists them"
     )
 
 

@@ -157,6 +157,10 @@ def test_rank_by_isolation_leaves_the_levels(rng):
     by_density = hdr_density(y)
     hdr = hdr_density(y, rank_by="isolation", isolation=isolation)
     assert list(hdr.anomalies) == list(np.argsort(-isolation)[:10])
+    surprise = hdr_density(y, rank_by="surprise", isolation=isolation, surprise=-isolation)
+    assert list(surprise.anomalies) == list(np.argsort(isolation)[:10])
+    with pytest.raises(InputError, match="needs surprise"):
+        hdr_density(y, rank_by="surprise", isolation=isolation)
     assert np.array_equal(hdr.level, by_density.level)
     with pytest.raises(InputError, match="needs isolation"):
         hdr_density(y, rank_by="isolation")

@@ -19,6 +19,7 @@ from core.readings import Dataset
 from core.runs import STAGES, RunConfig, Runner, Store, command_line, pipeline, python_lines, run
 from core.runs.recall import measure_recall
 from core.runs.result import join_metadata
+from core.surprise import measure_surprise
 
 ALL = ["cube", "vectors", "neighbors", "embedding", "density"]
 
@@ -96,6 +97,38 @@ def test_what_auto_stands_for_is_one_computation_with_it(demo, store):
     assert found.neighbors.backend in BACKENDS
     assert found.cached == tuple(ALL)
     assert computed(demo, store, neighbors=found.neighbors.backend) == []
+
+
+def test_rank_by_surprise_is_one_computation_for_all_methods(demo, store, monkeypatch):
+    measured = []
+
+    def measure(*arguments, **options):
+        measured.append(1)
+        return measure_surprise(*arguments, **options)
+
+    monkeypatch.setattr(pipeline, "measure_surprise", measure)
+    first = run(demo, config(), store=store)
+    ranked = run(demo, config(rank_by="surprise", n_anomalies=5), store=store)
+    assert set(ranked.cached) == {"cube", "vectors", "neighbors", "embedding"}
+    run(demo, config(method="tsne", method_parameters={"iterations": 50}), store=store)
+    assert len(measured) == 1
+    vectors = make_vectors(build_cube(demo, bins=20), demo)
+    expected = measure_surprise(vectors, find_neighbors(vectors, k=5, backend="exact"))
+    for found in (first.surprise, ranked.surprise):
+        for name, array in vars(expected).items():
+            np.testing.assert_array_equal(getattr(found, name), array)
+    assert list(ranked.hdr.anomalies) == list(np.argsort(-expected.score)[:5])
+    np.testing.assert_array_equal(ranked.hdr.level, first.hdr.level)
+    told = [row["surprise"] for row in ranked.to_json()["anomalies"]]
+    assert told == sorted(told, reverse=True)
+
+
+def test_a_run_says_when_density_misses_what_is_surprising(demo):
+    found = run(demo, config(n_anomalies=4))
+    surprising = set(np.argsort(-found.surprise.score)[:4])
+    seen = surprising & set(np.argsort(found.hdr.density)[:8])
+    said = any("does not see" in notice for notice in found.notices)
+    assert said == (len(seen) < 2)
 
 
 def test_without_a_store_everything_is_computed_each_time(demo):

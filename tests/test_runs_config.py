@@ -61,7 +61,7 @@ def configs(draw):
     fields["k"] = draw(st.integers(1, 1000))
     fields["seed"] = draw(st.integers(0, 2**32 - 1))
     fields["quality"] = draw(st.booleans())
-    fields["rank_by"] = draw(st.sampled_from(["density", "isolation"]))
+    fields["rank_by"] = draw(st.sampled_from(["density", "isolation", "surprise"]))
     return RunConfig(**fields)
 
 

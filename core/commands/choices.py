@@ -69,7 +69,8 @@ def add_choices(parser: argparse.ArgumentParser, *, without: Collection[str] = (
     how.add_argument(
         "--rank-by",
         choices=get_args(RankBy),
-        help="what makes an anomaly: low density on the map (default), or far neighbours",
+        help="what makes an anomaly: low density on the map (default), far neighbours, or being "
+        "unlike any mixture of them",
     )
 
     own = parser.add_argument_group("parameters of backends and methods")

@@ -106,7 +106,7 @@ class RunConfig:
         Whether to measure recall and the quality of the embedding.
     n_anomalies : int
         How many anomalies are named.
-    rank_by : {'density', 'isolation'}
+    rank_by : {'density', 'isolation', 'surprise'}
         What makes a point anomalous, see :func:`core.density.hdr_density`.
     """
 

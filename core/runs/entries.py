@@ -14,6 +14,7 @@ from core.neighbors import Neighbors
 from core.quality import Quality
 from core.runs.config import RunConfig
 from core.runs.store import Entry
+from core.surprise import Surprise
 
 _HDR_ARRAYS = ("density", "level", "rank", "typical", "thresholds", "bandwidth")
 _CONTOURS = "contours_"
@@ -146,6 +147,16 @@ def unpack_quality(entry: Entry) -> Quality:
     facts = _with_tuples(entry.facts, "notices")
     facts["intervals"] = {name: tuple(ends) for name, ends in facts["intervals"].items()}
     return Quality(**facts)
+
+
+def pack_surprise(surprise: Surprise) -> Entry:
+    """All arrays."""
+    return Entry(dict(vars(surprise)))
+
+
+def unpack_surprise(entry: Entry) -> Surprise:
+    """Undo :func:`pack_surprise`."""
+    return Surprise(**entry.arrays)
 
 
 def pack_hdr(hdr: HDR) -> Entry:

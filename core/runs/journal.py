@@ -56,9 +56,9 @@ class Journal:
 
     def begin(self, name: str) -> None:
         """Take down that a stage is computed."""
-        self.computed.add(name)
-        if self.computing is not None:
+        if self.computing is not None and name not in self.computed:
             self.computing(name)
+        self.computed.add(name)
         self.part(name)(0.0)
 
     def computed_in(self) -> dict[str, float]:

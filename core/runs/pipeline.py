@@ -32,12 +32,14 @@ from core.runs.entries import (
     pack_neighbors,
     pack_points,
     pack_quality,
+    pack_surprise,
     pack_vectors,
     unpack_embedding,
     unpack_hdr,
     unpack_neighbors,
     unpack_points,
     unpack_quality,
+    unpack_surprise,
     unpack_vectors,
 )
 from core.runs.journal import STAGES, Journal
@@ -45,10 +47,18 @@ from core.runs.recall import measure_recall
 from core.runs.result import Run, join_metadata
 from core.runs.store import Entry, Store, make_digest
 from core.slots import parse_slots
+from core.surprise import Surprise, measure_surprise, unseen_notice
 
 # To be raised whenever a stage gives other numbers for the same inputs: what is stored from
 # before is then no longer found, and evicted in time.
-VERSIONS = {"vectors": 2, "neighbors": 1, "embedding": 1, "quality": 1, "density": 1}
+VERSIONS = {
+    "vectors": 2,
+    "neighbors": 1,
+    "embedding": 1,
+    "quality": 1,
+    "surprise": 1,
+    "density": 1,
+}
 
 # Vectors are made of the cube about as fast as they are read: only small ones are kept.
 KEPT_VECTORS_BYTES = 64 * 2**20
@@ -159,11 +169,20 @@ class _Running:
         recall = self.recall(neighbors, neighbors_digest)
         if quality is not None:
             journal.note(*quality.notices)
-        hdr = self.density(neighbors, embedding, embedding_digest)
+        surprise = self.surprise(neighbors)
+        hdr = self.density(neighbors, embedding, embedding_digest, surprise)
         journal.note(*hdr.notices)
-        suspicion = sample_size_notice(hdr.rank, points.units["m"].to_numpy())
-        if suspicion:
-            journal.note(suspicion)
+        for suspicion in (
+            sample_size_notice(hdr.rank, points.units["m"].to_numpy()),
+            unseen_notice(
+                surprise.score,
+                hdr.density,
+                points.units["label"],
+                n_anomalies=config.n_anomalies,
+            ),
+        ):
+            if suspicion:
+                journal.note(suspicion)
         journal.progress(1.0, "Done")
         wanted = [stage for stage in STAGES if stage != "quality" or config.quality]
         return Run(
@@ -177,6 +196,7 @@ class _Running:
             neighbors=neighbors,
             embedding=embedding,
             hdr=hdr,
+            surprise=surprise,
             quality=quality,
             recall=recall,
             seconds=journal.seconds,
@@ -411,7 +431,35 @@ class _Running:
             "seed": self.config.seed,
         }
 
-    def density(self, neighbors: Neighbors, embedding: Embedding, embedding_digest: str) -> HDR:
+    def surprise(self, neighbors: Neighbors) -> Surprise:
+        k = self.config.k
+        near = replace(
+            neighbors, indices=neighbors.indices[:, :k], distances=neighbors.distances[:, :k]
+        )
+        # Of the graph alone: all methods share it, t-SNE with its wider graph included.
+        digest = make_digest(
+            {
+                "version": VERSIONS["surprise"],
+                "vectors": self.vectors_digest,
+                "graph": _hash(near),
+            }
+        )
+        entry = self._fetch("surprise", digest)
+        if entry is not None:
+            return unpack_surprise(entry)
+        vectors = self.vectors()
+        with self.journal.stage("density") as report:
+            surprise = measure_surprise(vectors, near, threads=self.threads, progress=report)
+        self._keep("surprise", digest, pack_surprise(surprise))
+        return surprise
+
+    def density(
+        self,
+        neighbors: Neighbors,
+        embedding: Embedding,
+        embedding_digest: str,
+        surprise: Surprise,
+    ) -> HDR:
         config = self.config
         digest = make_digest(
             {
@@ -434,6 +482,7 @@ class _Running:
                 k=config.k,
                 rank_by=config.rank_by,
                 isolation=isolation,
+                surprise=surprise.score,
                 threads=self.threads,
                 progress=report,
             )

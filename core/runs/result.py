@@ -12,6 +12,7 @@ from core.embedding import Embedding
 from core.neighbors import Neighbors
 from core.quality import Quality
 from core.runs.config import RunConfig
+from core.surprise import Surprise
 
 # Columns of the table that are ours; a metadata column of such a name is renamed.
 _OWN_COLUMNS = ("label", "household", "slot", "density", "hdr", "rank", "m")
@@ -40,6 +41,8 @@ class Run:
         The map.
     hdr : HDR
         Density, levels and ranks.
+    surprise : Surprise
+        How far every point is from what its neighbours lead one to expect, and when.
     quality : Quality, optional
         If the config asked for it.
     recall : float, optional
@@ -64,6 +67,7 @@ class Run:
     neighbors: Neighbors
     embedding: Embedding
     hdr: HDR
+    surprise: Surprise
     quality: Quality | None
     recall: float | None
     seconds: Mapping[str, float]
@@ -131,6 +135,7 @@ class Run:
                     "density": float(self.hdr.density[point]),
                     "hdr": str(levels[point]),
                     "rank": int(self.hdr.rank[point]),
+                    "surprise": float(self.surprise.score[point]),
                 }
                 for point in self.hdr.anomalies
             ],
