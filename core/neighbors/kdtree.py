@@ -1,5 +1,6 @@
 """Neighbours by the paper's k-d tree: exact for ε = 0, within (1+ε) of the truth above it."""
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -78,21 +79,23 @@ class KDTree(Backend):
 
     def cost(self, problem: Problem, machine: Machine, **settings: Any) -> Cost:
         """All pairs, as if nothing were pruned: how much is, only the data can tell."""
-        n, p, leaf_size = problem.n, problem.p, settings["leaf_size"]
+        n, p, k, leaf_size = problem.n, problem.p, problem.k, settings["leaf_size"]
         counts = problem.norm == 1 and problem.itemsize == 1
-        rate = machine.l1_counts if counts else machine.l1_float
         remembered = _remembers(n, p)
+        # A short row takes a whole register a chunk, and adding it up.
+        difference = machine.l1_counts if counts else machine.l1_float
         pairs = n * n / 2 if remembered else n * n
-        # A short row's register is added up, and its sum looked at, as often as a long one's.
-        compare = pairs * (p + 32) * rate
-        # Bounds are float32 of every row against every box, and boxes of every level.
-        bound = (n * n / leaf_size * (1 / 8 if remembered else 1)) * p * 2 * machine.l1_float
-        grow = n * p * (tree_depth(n, leaf_size) + 1) * 4 * machine.l1_float
-        boxes = 4 * n * p * problem.itemsize / leaf_size
-        memo = 4 * n * n if remembered else 0
-        return Cost(
-            (compare + bound + grow) / problem.threads, (boxes + memo + n * problem.k * 12) / 1e6
-        )
+        compare = pairs * (p + 32) * difference + n * n * machine.offer
+        # Of n rows in no order, k·(1 + ln(n/k)) enter a list of the k nearest so far.
+        entries = n * k * (1 + math.log(n / k))
+        enter = entries * (machine.insert + (0 if counts else p * machine.gather))
+        # Every row is held against every leaf's box, long ones for a glimpse; every level bounds
+        # all rows. Either takes about two differences of float32.
+        glimpse = 1 / 5 if p >= _LONG else 1
+        levels = tree_depth(n, leaf_size) + 1
+        bound = (n * n / leaf_size * glimpse + n * levels) * p * 2 * machine.l1_float
+        memory = 4 * n * p * problem.itemsize / leaf_size + n * k * 12 + remembered * 8 * n * n
+        return Cost((compare + enter + bound) / problem.threads, memory / 1e6)
 
 
 def search(
@@ -110,8 +113,8 @@ def search(
     """
     n, p = rows.x.shape
     remembered = n if _remembers(n, p) else 0
-    # Tiles, boxes' sums and the memo are rounded; an answer must not depend on that.
-    slack = 1 + 2 * (rows.relative_error + 2.0**-23)
+    # Sums of tiles and of boxes are rounded; what is found must not depend on that.
+    slack = 1 + 2 * rows.relative_error
     space = Space(
         x=rows.x,
         bounds=rows.bounds,
@@ -121,9 +124,9 @@ def search(
         spans=tree.spans,
         lower=tree.lower,
         upper=tree.upper,
-        memo=np.full((remembered, remembered), np.nan, np.float32),
+        memo=np.full((remembered, remembered), np.nan),
         slack=slack,
-        reach=slack / (1 + epsilon) ** rows.norm,
+        reach=(slack + 2.0**-32) / (1 + epsilon) ** rows.norm,
     )
     sums, indices = empty_lists(n, k, np.float64)
     if k == 0:  # a single row has no other
@@ -150,4 +153,4 @@ def search(
 
 
 def _remembers(n: int, p: int) -> bool:
-    return p >= _LONG and 4 * n * n <= _MEMO_BYTES
+    return p >= _LONG and 8 * n * n <= _MEMO_BYTES

@@ -6,8 +6,8 @@ k-th distance, holds nothing that the (1+ε) promise needs; the queries for whic
 compared with all rows of the leaf at once, so that rows are not streamed once a query.
 
 Everything is a sum of w·|a − b|^norm, before the root and the scale, which turns (1+ε) into
-(1+ε)^norm. Tiles only propose: a candidate is entered with its float64 ``pair_sum``, so what a
-leaf finds depends neither on rounding nor on threads nor on what other leaves left in the memo.
+(1+ε)^norm. Float32 tiles only propose: a candidate is entered with its float64 ``pair_sum``, so
+what a leaf finds depends neither on rounding nor on threads nor on what others left in the memo.
 """
 
 import heapq
@@ -19,8 +19,10 @@ from numba import njit
 from core.neighbors.kernels import pair_sum, tile_sums
 from core.neighbors.nearest import insert
 
-# The share of a row's columns after which a box may be found not worth measuring to the end.
-_GLIMPSE = 1 / 8
+# The share of a row's columns after which a box may be found not worth measuring to the end, and
+# how far, of what it takes to be pruned, it should have come by then.
+_GLIMPSE = 0.1
+_HOPEFUL = 0.9
 
 
 class Space(NamedTuple):
@@ -32,14 +34,14 @@ class Space(NamedTuple):
         Those of ``Rows``.
     order, spans, lower, upper
         Those of ``Tree``.
-    memo : ndarray of shape (n, n) or (0, 0), float32
+    memo : ndarray of shape (n, n) or (0, 0), float64
         Sums between the places of ``order`` as far as they are known, else NaN; a place has met
         all of a leaf or none of it. |a − b| is symmetric: what one leaf compared, the other need
         not.
     slack : float
-        Only tile sums above ``slack`` · δ* are surely above δ*.
+        Only tile sums above ``slack`` · δ* are surely above δ*; 1 where tiles are settled.
     reach : float
-        Boxes are pruned above ``reach`` · δ*: the slack over (1+ε)^norm.
+        Boxes are pruned above ``reach`` · δ*: 1 / (1+ε)^norm and a slack.
     """
 
     x: np.ndarray
@@ -122,7 +124,9 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
                     # No sum is below zero: where a list ends with duplicates, indices decide.
                     if j == rows[q] or (limit == 0.0 and j > names[q, last]):
                         continue
-                    exact = pair_sum(x[rows[q]], x[j], bounds, weights, norm)
+                    exact = block[a, r]
+                    if space.slack > 1:
+                        exact = pair_sum(x[rows[q]], x[j], bounds, weights, norm)
                     insert(near, names, q, exact, j)
                     limit = space.slack * near[q, last]
         farthest = near[:, last].max()
@@ -165,8 +169,8 @@ def _compare(space, start, active, other, known, block):  # type: ignore[no-unty
 def _find_active(columns, limits, low, high, bounds, weights, norm, active):  # type: ignore[no-untyped-def]
     """Fill ``active`` with the queries whose sum to a box is not surely above their limit.
 
-    Of long rows, a box is left to be compared when a glimpse does not bring any query half as far
-    as it should: measuring to the end would rarely prune it.
+    Of long rows, a box is left to be compared when a glimpse does not bring any query as far as it
+    should: measuring it to the end would rarely prune it.
 
     Parameters
     ----------
@@ -188,7 +192,7 @@ def _find_active(columns, limits, low, high, bounds, weights, norm, active):  # 
         seen, hopeful = bounds[chunk + 1] / len(columns), False
         for q in range(size):
             totals[q] += weights[chunk] * parts[q]
-            hopeful |= 2 * totals[q] >= seen * limits[q]
+            hopeful |= totals[q] >= _HOPEFUL * seen * limits[q]
         if seen >= _GLIMPSE and not hopeful:
             break
     n_active = 0
