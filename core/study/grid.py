@@ -222,14 +222,15 @@ class Study:
         return run
 
     @property
-    def notices(self) -> list[tuple[str, list[str]]]:
-        """Every notice once, with the runs that gave it; none are named where all did."""
-        givers: dict[str, list[str]] = {}
+    def notices(self) -> list[tuple[str, str]]:
+        """Every notice once, and which runs gave it; nothing where all did."""
+        givers: dict[str, list[Cell]] = {}
         for cell in self.cells:
             for notice in cell.run.notices if cell.run is not None else ():
-                givers.setdefault(notice, []).append(f"{cell.method} on {cell.search}")
+                givers.setdefault(notice, []).append(cell)
         return [
-            (notice, [] if len(who) == len(self.runs) else who) for notice, who in givers.items()
+            (notice, "" if len(cells) == len(self.runs) else _name_runs(cells))
+            for notice, cells in givers.items()
         ]
 
     def agreed_anomalies(self) -> list[tuple[int, int, float]]:
@@ -306,6 +307,17 @@ def _named(progress: Progress, name: str) -> Progress:
         progress(fraction, name)
 
     return report
+
+
+def _name_runs(cells: Sequence[Cell]) -> str:
+    """Name runs briefly: searches on which the same methods ran are named together."""
+    methods: dict[str, list[str]] = {}
+    for cell in cells:
+        methods.setdefault(cell.search, []).append(cell.method)
+    searches: dict[str, list[str]] = {}
+    for search, names in methods.items():
+        searches.setdefault(", ".join(names), []).append(search)
+    return "; ".join(f"{names} on {', '.join(where)}" for names, where in searches.items())
 
 
 def _in_words(error: Exception) -> str:

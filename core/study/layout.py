@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-# A drawing of more points than this is heavier as lines than as dots.
+# A drawing of more bytes than this is quicker to show as dots than as lines.
 _LARGEST_SVG = 1_500_000
 
 ABSENT = "–"
@@ -26,8 +26,6 @@ class Picture:
         A ``data:`` address, so that the report needs no other file.
     width, height : int
         In CSS pixels.
-    narrow : bool
-        Whether it is to be no wider than the text.
     """
 
     is_table: ClassVar[bool] = False
@@ -37,7 +35,6 @@ class Picture:
     alt: str
     width: int
     height: int
-    narrow: bool = False
     number: int = 0
 
 
@@ -98,7 +95,7 @@ def number(sections: Sequence[Section]) -> list[Section]:
 
 
 def embed_picture(
-    svg: Path, png: Path, *, inches: tuple[float, float], caption: str, alt: str, narrow: bool
+    svg: Path, png: Path, *, inches: tuple[float, float], caption: str, alt: str
 ) -> Picture:
     """Take a figure into the report: as lines, or as dots where those would be heavy."""
     file, kind = (svg, "svg+xml") if svg.stat().st_size <= _LARGEST_SVG else (png, "png")
@@ -110,7 +107,6 @@ def embed_picture(
         alt=alt,
         width=width,
         height=height,
-        narrow=narrow,
     )
 
 

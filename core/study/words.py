@@ -67,16 +67,16 @@ def subtitle(study: Study) -> str:
 def featured(study: Study) -> str:
     """Say which map the points are looked at on, and how they are ranked."""
     config = study.featured.config
-    by = (
-        "density on the map"
-        if config.rank_by == "density"
-        else "the distance to their K-th neighbour"
-    )
+    by = {
+        "density": "density on the map",
+        "isolation": "the distance to their K-th neighbour",
+        "surprise": "how much they differ from what their neighbours suggest",
+    }[config.rank_by]
+    search = search_phrase(study, study.featured_cell.search)
     return (
         f"Points are ranked by {by}. The figures look at those of one map, that of "
-        f"{METHODS[config.method].title} on the neighbours by "
-        f"{_search(study, study.featured_cell.search)}: its densest points are the most typical, "
-        "the first ranks the most anomalous."
+        f"{METHODS[config.method].title} on the neighbours by {search}: its densest points are "
+        "the most typical, the first ranks the most anomalous."
     )
 
 
@@ -99,7 +99,7 @@ def asked(study: Study) -> list[tuple[str, str]]:
     if len(run.left_out):
         facts.append(("Left out", _left_out(run.left_out, config.unit)))
     whose = "the whole dataset" if config.reference == "dataset" else "the chosen households"
-    searches = [_search(study, search) for search in study.plan.searches]
+    searches = [search_phrase(study, search) for search in study.plan.searches]
     merged = "" if run.n_bins == config.bins else f" ({config.bins} less those that coincide)"
     facts += [
         (
@@ -205,8 +205,8 @@ def _sample(m: pd.Series, minimum: int) -> str:
     )
 
 
-def _search(study: Study, search: str) -> str:
-    """A search within a sentence."""
+def search_phrase(study: Study, search: str) -> str:
+    """Return a search as it stands within a sentence."""
     title = study.plan.search_title(search)
     return (
         "exact search" if search == "exact" else title.replace("k-d", "k\N{NON-BREAKING HYPHEN}d")
@@ -221,7 +221,7 @@ def _best_map(study: Study, table: pd.DataFrame) -> list[str]:
     search = study.plan.searches[int(np.nanargmax(table.loc[method]))]
     sentence = (
         f"{method} keeps neighbourhoods best, with a trustworthiness of {best_of[method]:.3f} "
-        f"by {_search(study, search)}"
+        f"by {search_phrase(study, search)}"
     )
     if worst != method:
         sentence += f"; {worst} does worst, with at most {best_of[worst]:.3f}"
@@ -245,7 +245,7 @@ def _price_of_approximation(study: Study, table: pd.DataFrame) -> list[str]:
     return [
         "Approximate neighbours change trustworthiness by "
         f"{np.nanmean(np.abs(change)):.3f} on average, and at most by {sign}{abs(most):.3f} "
-        f"({table.index[row]}, {_search(study, approximate[column])})."
+        f"({table.index[row]}, {search_phrase(study, approximate[column])})."
     ]
 
 
@@ -253,7 +253,7 @@ def _recall(study: Study) -> list[str]:
     recalls: dict[str, float] = {}
     for cell in study.cells:
         if cell.run is not None and cell.run.recall is not None and cell.search != "exact":
-            recalls.setdefault(_search(study, cell.search), cell.run.recall)
+            recalls.setdefault(search_phrase(study, cell.search), cell.run.recall)
     if not recalls:
         return []
     parts = [f"{value:.3f} by {search}" for search, value in recalls.items()]

@@ -1,0 +1,80 @@
+"""The points that a study shows closely, and the demand behind them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.readings.dataset import Dataset
+from core.runs import Run, RunConfig
+from core.slots import parse_slots, slot_of
+from core.study.grid import Study
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """One point of the map.
+
+    Attributes
+    ----------
+    point : int
+        Its row.
+    label : str
+        What it is.
+    is_typical : bool
+        Whether it is shown as typical or as an anomaly.
+    """
+
+    point: int
+    label: str
+    is_typical: bool
+
+
+def choose_examples(run: Run, *, typical: int, anomalous: int) -> list[Example]:
+    """The densest points of a map, then those of the first ranks; no point twice."""
+    densest = np.argsort(-run.hdr.density, kind="stable")[:typical]
+    first = [point for point in np.argsort(run.hdr.rank)[:anomalous] if point not in densest]
+    labels = run.units["label"]
+    return [Example(int(point), str(labels.iat[point]), True) for point in densest] + [
+        Example(int(point), str(labels.iat[point]), False) for point in first
+    ]
+
+
+def choose_households(study: Study, *, typical: int, anomalous: int) -> list[Example]:
+    """Examples of different households, for figures of a household's whole week."""
+    run = study.featured
+    households = run.units["household"]
+    if households.nunique() == 1:
+        return [Example(0, str(households.iat[0]), True)]
+    densest_first = np.argsort(-run.hdr.density, kind="stable")
+    dense = households.iloc[densest_first].drop_duplicates().head(typical)
+    strange = households.iloc[np.argsort(run.hdr.rank)].drop_duplicates()
+    strange = strange[~strange.isin(dense)].head(anomalous)
+    return [
+        Example(int(point), str(household), is_typical)
+        for chosen, is_typical in ((dense, True), (strange, False))
+        for point, household in chosen.items()
+    ]
+
+
+def demand_of(study: Study, point: int) -> np.ndarray:
+    """The readings (kWh) that a point's distribution was made of."""
+    unit = study.featured.units.iloc[point]
+    readings = study.dataset.readings(unit["household"])
+    slots = _slots_of_point(study.plan.config, study.dataset, unit)
+    kwh = readings["kwh"].to_numpy()
+    if slots is None:
+        return kwh
+    return kwh[np.isin(slot_of(readings["time"].to_numpy(), study.dataset.interval_minutes), slots)]
+
+
+def _slots_of_point(config: RunConfig, dataset: Dataset, unit: pd.Series) -> np.ndarray | None:
+    """The slots of the week that a point's sample takes in; None for all."""
+    if "slot" in unit:
+        own = np.array([unit["slot"]])
+    elif config.slots is not None:
+        own = parse_slots(config.slots, dataset.interval_minutes)
+    else:
+        return None
+    reach = np.arange(-config.window, config.window + 1)
+    return np.unique((own[:, None] + reach) % dataset.slots_per_week)
