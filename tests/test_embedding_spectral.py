@@ -51,6 +51,14 @@ def test_laplacian_agrees_with_scikit_learn(n, weights):
         assert f"σ = {sigma:.4g}" in ours.notices[0]
 
 
+@pytest.mark.parametrize("weights", ["unit", "heat"])
+def test_groups_of_duplicates_are_one_place_each(weights):
+    x = np.repeat(curved_sheet(3), 10, axis=0)
+    result = fit("laplacian", x, k=4, weights=weights)
+    assert result.components == 3
+    assert len(np.unique(result.y, axis=0)) == 3
+
+
 def test_hessian_by_quadratic_terms_alone_is_the_textbook_sum():
     from scipy.linalg import qr
 

@@ -45,7 +45,9 @@ class Laplacian(SpectralMethod):
             return settings, ()
         how = "as asked"
         if not settings["sigma"]:
-            settings["sigma"] = float(np.median(request.distances[request.distances > 0]))
+            apart = request.distances[request.distances > 0]
+            # Groups of duplicates alone: every edge weighs 1 whatever σ is.
+            settings["sigma"] = float(np.median(apart)) if len(apart) else 1.0
             how = "the median distance between neighbours"
         return settings, (f"the heat kernel has σ = {settings['sigma']:.4g}, {how}",)
 
