@@ -68,9 +68,9 @@ class Machine:
         Looking at one value of a tile; ``insert`` is putting one into a list.
     js : float
         One term of the Jensen–Shannon kernel.
-    gather : float
-        One element of a distance between two rows far apart in memory, as a graph or a forest
-        asks for them.
+    far_row : float
+        Fetching a row of 100 columns from anywhere in memory and comparing it, as a graph or a
+        forest does.
     python_float : float
         Handing one number to a library as a Python object.
     """
@@ -81,8 +81,13 @@ class Machine:
     offer: float
     insert: float
     js: float
-    gather: float
+    far_row: float
     python_float: float
+
+    @property
+    def gather(self) -> float:
+        """One element of such a row."""
+        return self.far_row / 100
 
 
 def rates_path() -> Path:
@@ -169,9 +174,14 @@ def measure() -> Machine:
     rows = prepare(Vectors.from_array(far, distance="hellinger"))
     candidates = rng.integers(0, len(far), (1000, 20)).astype(np.int32)
     out, some = np.empty(candidates.shape), np.arange(1000)
-    gather = _seconds(
-        lambda: candidate_sums(rows.x, rows.bounds, rows.weights, rows.norm, some, candidates, out)
-    ) / (candidates.size * columns)
+    far_row = (
+        _seconds(
+            lambda: candidate_sums(
+                rows.x, rows.bounds, rows.weights, rows.norm, some, candidates, out
+            )
+        )
+        / candidates.size
+    )
     python_float = _seconds(lambda: [float(v) for v in long[0].tolist()]) / width
     return Machine(
         l1_float=l1_float,
@@ -180,6 +190,6 @@ def measure() -> Machine:
         offer=scanning / side**2,
         insert=max(inserting - scanning, 0.0) / inserts,
         js=js,
-        gather=gather,
+        far_row=far_row,
         python_float=python_float,
     )

@@ -22,7 +22,14 @@ from core.neighbors.interface import Backend, Neighbors
 from core.neighbors.kernels import TILE, Rows, distances, pair_sum, prepare, settle, tile_sums
 from core.neighbors.nearest import empty_lists, insert, offer_tile
 from core.neighbors.threads import share, slices
-from core.neighbors.tiles import LARGEST_SIDE, Tiles, by_products, divergence_tiles, make_tiles
+from core.neighbors.tiles import (
+    LARGEST_SIDE,
+    Tiles,
+    by_products,
+    divergence_tiles,
+    divergences,
+    make_tiles,
+)
 from core.progress import Progress, part, silent
 
 
@@ -47,15 +54,12 @@ class Exact(Backend):
         """Find the k nearest other rows of every row."""
         if vectors.norm == 0:
             x = np.ascontiguousarray(vectors.x, dtype=np.float32)
-            indices, sums = nearest_by_tiles(
-                divergence_tiles(x), len(x), k, threads=threads, progress=progress
-            )
-            found = vectors.scale * (np.sqrt(sums) if vectors.blocks == 1 else sums)
+            tiles = divergence_tiles(x)
+            indices, sums = nearest_by_tiles(tiles, len(x), k, threads=threads, progress=progress)
         else:
             rows = prepare(vectors)
             indices, sums = nearest_rows(rows, k, threads=threads, progress=progress)
-            found = distances(sums, rows.norm, vectors.scale)
-        return Neighbors(indices, found, self.name, settings)
+        return Neighbors(indices, _distances(vectors, sums), self.name, settings)
 
     def cost(self, problem: Problem, machine: Machine, **settings: Any) -> Cost:
         """Half of all pairs, p differences each, and the lists' share of them."""
@@ -69,7 +73,10 @@ class Exact(Backend):
             rate = machine.l1_counts if problem.itemsize == 1 else machine.l1_float
         inserts = n * length * (1 + math.log(max(n / length, 1.0)))
         work = pairs * (p * rate + machine.offer) + inserts * machine.insert
-        settling = n * problem.k * p * machine.gather
+        settling = 0.0
+        if rate in (machine.l1_float, machine.l2_product):
+            # In float64, which takes two registers for one and converts.
+            settling = n * problem.k * (machine.far_row + 4 * p * machine.l1_float)
         memory = n * length * 40 + problem.threads * LARGEST_SIDE**2 * 8
         return Cost((work + settling) / problem.threads, memory / 1e6)
 
@@ -122,6 +129,31 @@ def complete(
     )
 
 
+def nearest_of(
+    vectors: Vectors, which: np.ndarray, k: int, *, threads: int, progress: Progress = silent
+) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and distances of the k nearest other rows of some rows, both (len(which), k)."""
+    n = len(vectors.x)
+    sums, indices = empty_lists(n, k, np.float64)
+    if vectors.norm == 0:
+        x = np.ascontiguousarray(vectors.x, dtype=np.float32)
+
+        def work(piece: slice) -> None:
+            _complete_divergences(x, which[piece], sums, indices)
+
+        share(work, slices(len(which), TILE), threads=threads, progress=progress)
+    else:
+        rows = prepare(vectors)
+        complete(rows, which, indices, sums, threads=threads, progress=progress)
+    return indices[which], _distances(vectors, sums[which])
+
+
+def _distances(vectors: Vectors, sums: np.ndarray) -> np.ndarray:
+    if vectors.norm == 0:
+        return vectors.scale * (np.sqrt(sums) if vectors.blocks == 1 else sums)
+    return distances(sums, vectors.norm, vectors.scale)
+
+
 def nearest_by_tiles(
     tiles: Tiles, n: int, length: int, *, threads: int, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -165,3 +197,17 @@ def _complete(x, bounds, weights, norm, slack, rows, sums, indices):  # type: ig
             for c, j in enumerate(others):
                 if tile[r, c] <= min(limits[r], sums[i, -1] * slack) and i != j:
                     insert(sums, indices, i, pair_sum(x[i], x[j], bounds, weights, norm), j)
+
+
+@njit(cache=True, nogil=True)
+def _complete_divergences(x, rows, sums, indices):  # type: ignore[no-untyped-def]
+    """Find the nearest of some rows among all by their Jensen–Shannon divergence."""
+    n = len(x)
+    tile = np.empty((len(rows), TILE))
+    for start in range(0, n, TILE):
+        stop = min(start + TILE, n)
+        divergences(x[rows], x[start:stop], tile)
+        for r, i in enumerate(rows):
+            for j in range(start, stop):
+                if i != j:
+                    insert(sums, indices, i, tile[r, j - start], j)

@@ -108,7 +108,7 @@ def divergence_tiles(x: np.ndarray) -> Tiles:
 
     def fill(a: slice, b: slice) -> np.ndarray:
         tile = np.empty((a.stop - a.start, b.stop - b.start))
-        _divergences(x[a], x[b], tile)
+        divergences(x[a], x[b], tile)
         return tile
 
     return Tiles(fill, TILE, np.float64)
@@ -134,7 +134,7 @@ def _products_to_squares(tile, squares_a, squares_b):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def _divergences(a, b, tile):  # type: ignore[no-untyped-def]
+def divergences(a, b, tile):  # type: ignore[no-untyped-def]
     """Fill ``tile[i, j]`` with the JSD of rows of a and b, summed over blocks.
 
     A term is ½(p·log₂(p/m) + q·log₂(q/m)) with m = (p + q)/2: exactly zero where p = q, so
