@@ -1,4 +1,4 @@
-"""From a dataset and a config to a run, stage by stage, doing only what is not done yet.
+"""The stages of a run, each done only if it is not done yet.
 
 Every stage has a digest made of the digest of the stage before it and of its own parameters. What
 the store holds under a digest is fetched; what it does not hold is computed, and only then are the
@@ -9,18 +9,18 @@ import hashlib
 import resource
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from core.cube import CUBE_VERSION, Cube, build_cube
-from core.density import HDR, hdr_density, sample_size_notice
+from core.density import HDR, hdr_density
 from core.distance import Vectors, make_vectors
 from core.embedding import Embedding, embed, n_neighbors_needed
 from core.neighbors import BACKENDS, Neighbors, choose_backend, find_neighbors
-from core.progress import Progress, silent
+from core.progress import Progress
 from core.quality import Quality, Reference, measure_embedding, prepare_reference
 from core.readings.dataset import Dataset
 from core.registry import Value
@@ -43,11 +43,11 @@ from core.runs.entries import (
     unpack_vectors,
 )
 from core.runs.journal import STAGES, Journal
+from core.runs.memory import Memory
 from core.runs.recall import measure_recall
-from core.runs.result import Run, join_metadata
 from core.runs.store import Entry, Store, make_digest
 from core.slots import parse_slots
-from core.surprise import Surprise, measure_surprise, unseen_notice
+from core.surprise import Surprise, measure_surprise
 
 # To be raised whenever a stage gives other numbers for the same inputs: what is stored from
 # before is then no longer found, and evicted in time.
@@ -67,82 +67,39 @@ KEPT_VECTORS_BYTES = 64 * 2**20
 _SECONDS = "seconds"
 
 
-def run(
-    dataset: Dataset,
-    config: RunConfig,
-    *,
-    store: Store | None = None,
-    threads: int | None = None,
-    progress: Progress = silent,
-    computing: Callable[[str], None] | None = None,
-) -> Run:
-    """Map a dataset as a config says.
+class Pipeline:
+    """The stages of one config, each fetched or computed when it is asked for.
 
     Parameters
     ----------
     dataset : Dataset
     config : RunConfig
+    journal : Journal
+        Told what is computed.
+    memory : Memory
+        What runs on the same dataset share.
     store : Store, optional
-        Where results of stages are fetched and kept; by default nowhere.
+        Where results are fetched and kept.
     threads : int, optional
-        All cores by default. The result does not depend on them.
-    progress : Progress
-        Told how far the run is, with the stage in words; may raise to stop it.
-    computing : callable, optional
-        Told the name of every stage that is computed, when it begins; not of those fetched.
-
-    Returns
-    -------
-    Run
-    """
-    return Runner(dataset, store=store, threads=threads).run(
-        config, progress=progress, computing=computing
-    )
-
-
-class Runner:
-    """Runs several configs on one dataset, and keeps what is dear and in memory between them.
-
-    The last cube, vectors and quality reference are kept, so that runs that differ only in their
-    backend, method or what follows share them even where they are too large to be stored.
+        All cores by default.
     """
 
     def __init__(
-        self, dataset: Dataset, *, store: Store | None = None, threads: int | None = None
-    ) -> None:
-        self.dataset = dataset
-        self.store = store
-        self.threads = threads
-        self._memory: dict[str, tuple[str, Any]] = {}
-
-    def run(
         self,
+        dataset: Dataset,
         config: RunConfig,
         *,
-        progress: Progress = silent,
-        computing: Callable[[str], None] | None = None,
-    ) -> Run:
-        """Map the dataset as a config says, see :func:`run`."""
-        return _Running(self, config, Journal(progress, computing)).run()
-
-    def remember(self, what: str, digest: str, make: Callable[[], Any]) -> Any:
-        """Return what was made last under this digest, or make it."""
-        known = self._memory.get(what)
-        if known is None or known[0] != digest:
-            self._memory.pop(what, None)  # before the next one takes as much memory again
-            known = self._memory[what] = (digest, make())
-        return known[1]
-
-
-class _Running:
-    """One config on its way through the stages."""
-
-    def __init__(self, runner: Runner, config: RunConfig, journal: Journal) -> None:
-        self.runner = runner
-        self.dataset = runner.dataset
-        self.threads = runner.threads
+        journal: Journal,
+        memory: Memory,
+        store: Store | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.dataset = dataset
         self.config = config
         self.journal = journal
+        self.memory = memory
+        self.store = store
+        self.threads = threads
         self.slots = (
             None
             if config.slots is None
@@ -151,60 +108,6 @@ class _Running:
         self.selection = config.households if config.household is None else (config.household,)
         self.reference_households = self.selection if config.reference == "selection" else None
         self.vectors_digest = make_digest(self._vectors_inputs())
-
-    def run(self) -> Run:
-        config, journal = self.config, self.journal
-        points = self.points()
-        journal.note(*points.notices)
-        n = len(points.units)
-        if config.k > n - 1:
-            journal.note(f"K = {config.k} is more than the other points: {n - 1} is used")
-        neighbors, neighbors_digest = self.neighbors(n)
-        journal.note(*neighbors.notices)
-        # The graph itself, not who found it: backends that agree share all that follows.
-        graph_digest = make_digest({"vectors": self.vectors_digest, "graph": _hash(neighbors)})
-        embedding, embedding_digest = self.embedding(neighbors, graph_digest)
-        journal.note(*embedding.notices)
-        quality = self.quality(embedding, embedding_digest) if config.quality else None
-        recall = self.recall(neighbors, neighbors_digest)
-        if quality is not None:
-            journal.note(*quality.notices)
-        surprise = self.surprise(neighbors)
-        hdr = self.density(neighbors, embedding, embedding_digest, surprise)
-        journal.note(*hdr.notices)
-        for suspicion in (
-            sample_size_notice(hdr.rank, points.units["m"].to_numpy()),
-            unseen_notice(
-                surprise.score,
-                hdr.density,
-                points.units["label"],
-                n_anomalies=config.n_anomalies,
-            ),
-        ):
-            if suspicion:
-                journal.note(suspicion)
-        journal.progress(1.0, "Done")
-        wanted = [stage for stage in STAGES if stage != "quality" or config.quality]
-        return Run(
-            config=config,
-            dataset_digest=self.dataset.digest,
-            n_bins=points.n_bins,
-            units=join_metadata(
-                points.units, self.dataset.households["household"], self.dataset.metadata
-            ),
-            left_out=points.left_out,
-            neighbors=neighbors,
-            embedding=embedding,
-            hdr=hdr,
-            surprise=surprise,
-            quality=quality,
-            recall=recall,
-            seconds=journal.seconds,
-            computed_in=journal.computed_in(),
-            cached=tuple(stage for stage in wanted if stage not in journal.computed),
-            notices=tuple(journal.notices),
-            peak_memory_mb=peak_memory_mb(),
-        )
 
     # Cube and vectors
 
@@ -231,8 +134,9 @@ class _Running:
         return None if len(codes) == len(self.dataset.households) else codes
 
     def cube(self) -> Cube:
+        """Return the counts."""
         inputs = {"bins": self.config.bins, "reference": self._codes(self.reference_households)}
-        cube: Cube = self.runner.remember("cube", make_digest(inputs), self._build_cube)
+        cube: Cube = self.memory.recall("cube", make_digest(inputs), self._build_cube)
         return cube
 
     def _build_cube(self) -> Cube:
@@ -257,6 +161,7 @@ class _Running:
         return cube
 
     def points(self) -> Points:
+        """Return what the points are."""
         points = self._stored_points()
         if points is None:
             points = Points.of(self.cube(), self.vectors())
@@ -268,7 +173,8 @@ class _Running:
         return None if entry is None else unpack_points(entry)
 
     def vectors(self) -> Vectors:
-        vectors: Vectors = self.runner.remember("vectors", self.vectors_digest, self._make_vectors)
+        """Return the vectors."""
+        vectors: Vectors = self.memory.recall("vectors", self.vectors_digest, self._make_vectors)
         return vectors
 
     def _make_vectors(self) -> Vectors:
@@ -296,6 +202,7 @@ class _Running:
     # Neighbours and embedding
 
     def neighbors(self, n: int) -> tuple[Neighbors, str]:
+        """Return the neighbours of the n points, and the digest of who found them how."""
         config = self.config
         k = n_neighbors_needed(config.method, config.k, n, config.method_parameters)
         backend, parameters = self._backend(k)
@@ -344,12 +251,15 @@ class _Running:
         backend = entry.facts["backend"]
         return backend, BACKENDS.settings(backend, {})
 
-    def embedding(self, neighbors: Neighbors, graph_digest: str) -> tuple[Embedding, str]:
+    def embedding(self, neighbors: Neighbors) -> tuple[Embedding, str]:
+        """Return the map and its digest."""
         config = self.config
         digest = make_digest(
             {
                 "version": VERSIONS["embedding"],
-                "graph": graph_digest,
+                "vectors": self.vectors_digest,
+                # The graph itself, not who found it: backends that agree share all that follows.
+                "graph": _hash(neighbors),
                 "method": config.method,
                 "parameters": dict(config.method_parameters),
                 "dim": config.dim,
@@ -387,10 +297,11 @@ class _Running:
             )
 
         inputs = {"vectors": self.vectors_digest, "k": self.config.k, "seed": self.config.seed}
-        reference: Reference = self.runner.remember("reference", make_digest(inputs), make)
+        reference: Reference = self.memory.recall("reference", make_digest(inputs), make)
         return reference
 
     def quality(self, embedding: Embedding, embedding_digest: str) -> Quality:
+        """Return how faithful the map is."""
         digest = make_digest(self._measured(embedding_digest))
         entry = self._fetch("quality", digest)
         if entry is not None:
@@ -404,6 +315,7 @@ class _Running:
         return quality
 
     def recall(self, neighbors: Neighbors, neighbors_digest: str) -> float | None:
+        """Return the share of true neighbours, if it is known or asked for."""
         if neighbors.k == 0:
             return None
         if neighbors.backend == "exact":
@@ -432,6 +344,7 @@ class _Running:
         }
 
     def surprise(self, neighbors: Neighbors) -> Surprise:
+        """Return how far points are from what their neighbours lead one to expect."""
         k = self.config.k
         near = replace(
             neighbors, indices=neighbors.indices[:, :k], distances=neighbors.distances[:, :k]
@@ -460,6 +373,7 @@ class _Running:
         embedding_digest: str,
         surprise: Surprise,
     ) -> HDR:
+        """Return density, levels and ranks."""
         config = self.config
         digest = make_digest(
             {
@@ -492,7 +406,7 @@ class _Running:
     # The store
 
     def _fetch(self, stage: str, digest: str) -> Entry | None:
-        entry = None if self.runner.store is None else self.runner.store.get(stage, digest)
+        entry = None if self.store is None else self.store.get(stage, digest)
         if entry is None or _SECONDS not in entry.facts:
             return entry
         facts = dict(entry.facts)
@@ -500,17 +414,15 @@ class _Running:
         return replace(entry, facts=facts)
 
     def _keep(self, stage: str, digest: str, entry: Entry) -> None:
-        store = self.runner.store
-        if store is None:
+        if self.store is None:
             return
         if stage in STAGES:
             entry = replace(entry, facts={**entry.facts, _SECONDS: self.journal.seconds[stage]})
         try:
-            store.put(stage, digest, entry)
+            self.store.put(stage, digest, entry)
         except OSError as error:
-            self.journal.note(
-                f"results are not kept for the next time: {store.path}: {error.strerror or error}"
-            )
+            why = f"{self.store.path}: {error.strerror or error}"
+            self.journal.note(f"results are not kept for the next time: {why}")
 
 
 def _hash(neighbors: Neighbors) -> str:
