@@ -1,0 +1,188 @@
+"""The map as a scatter plot: by highest density region, or by time of day."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.density import HDR, LEVELS
+from core.figures.canvas import (
+    RASTER_POINTS,
+    TEXT,
+    finish_layout,
+    frame_map,
+    map_points,
+    new_figure,
+    point_size,
+    style_axes,
+)
+from core.figures.labels import place_labels
+from core.figures.palette import ANOMALY, HDR_COLORS, LABEL, time_color, time_colormap
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def draw_hdr_map(
+    y: np.ndarray,
+    hdr: HDR,
+    labels: Sequence[str] | np.ndarray | None = None,
+    *,
+    title: str | None = None,
+    colors: Mapping[str, str] = HDR_COLORS,
+    size: tuple[float, float] = (6.4, 5.2),
+) -> "Figure":
+    """Draw the HDR scatter: points by level, anomalies black and labelled in blue, a legend.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, d)
+        The embedding.
+    hdr : HDR
+        Its density.
+    labels : sequence of n str, optional
+        Names of the points; the anomalies' are written beside them.
+    title : str, optional
+    colors : mapping of level to colour
+    size : (float, float)
+        Width and height in inches.
+    """
+    figure = new_figure(*size)
+    axes = figure.add_subplot()
+    points = scatter_hdr(axes, y, hdr, colors=colors, title=title)
+    axes.set_xlabel("first coordinate" if np.shape(y)[1] > 1 else "coordinate")
+    axes.set_ylabel("second coordinate" if np.shape(y)[1] > 1 else "density (scaled)")
+    figure.legend(
+        handles=hdr_legend(colors),
+        loc="outside right upper",
+        title="HDR, %",
+        fontsize=TEXT,
+        title_fontsize=TEXT,
+        frameon=False,
+        handletextpad=0.2,
+    )
+    finish_layout(figure)
+    if labels is not None:
+        names = [str(labels[point]) for point in hdr.anomalies]
+        place_labels(
+            axes, points[hdr.anomalies], names, beside=points, color=LABEL, size=TEXT - 0.5
+        )
+    return figure
+
+
+def scatter_hdr(
+    axes: "Axes",
+    y: np.ndarray,
+    hdr: HDR,
+    *,
+    colors: Mapping[str, str] = HDR_COLORS,
+    title: str | None = None,
+    scale: float = 1.0,
+) -> np.ndarray:
+    """Draw the points into axes and return where they are, (n, 2)."""
+    points = map_points(y, hdr.density)
+    style_axes(axes, title=title)
+    frame_map(axes, points)
+    area = scale * point_size(len(points))
+    # Dense points lie on top of sparse ones, as their regions lie inside the others.
+    order = np.argsort(hdr.density, kind="stable")
+    axes.scatter(
+        points[order, 0],
+        points[order, 1],
+        s=area,
+        c=np.array([colors[level] for level in LEVELS])[hdr.level[order]],
+        linewidths=0,
+        rasterized=len(points) > RASTER_POINTS,
+        zorder=2,
+    )
+    axes.scatter(
+        points[hdr.anomalies, 0],
+        points[hdr.anomalies, 1],
+        s=1.5 * max(area, 5.0 * scale),
+        c=ANOMALY,
+        linewidths=0,
+        zorder=3,
+    )
+    return points
+
+
+def hdr_legend(colors: Mapping[str, str] = HDR_COLORS) -> list:
+    """Handles of a legend of the levels."""
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D(
+            [],
+            [],
+            marker="o",
+            linestyle="",
+            markersize=5,
+            markeredgewidth=0,
+            color=color,
+            label=level,
+        )
+        for level, color in colors.items()
+    ]
+
+
+def draw_time_map(
+    y: np.ndarray,
+    minutes: np.ndarray,
+    *,
+    title: str | None = None,
+    size: tuple[float, float] = (6.2, 5.2),
+) -> "Figure":
+    """Draw the map coloured by the time of day.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, d)
+        The embedding.
+    minutes : ndarray of shape (n,)
+        Minute of the day at which each point's slot starts.
+    """
+    figure = new_figure(*size)
+    axes = figure.add_subplot()
+    scatter_time(axes, y, minutes, title=title)
+    axes.set_xlabel("first coordinate")
+    axes.set_ylabel("second coordinate")
+    add_time_bar(figure, [axes])
+    return figure
+
+
+def scatter_time(
+    axes: "Axes",
+    y: np.ndarray,
+    minutes: np.ndarray,
+    *,
+    title: str | None = None,
+    scale: float = 1.0,
+) -> None:
+    """Draw the points into axes, coloured by the time of day."""
+    points = map_points(y)
+    style_axes(axes, title=title)
+    frame_map(axes, points)
+    axes.scatter(
+        points[:, 0],
+        points[:, 1],
+        s=scale * point_size(len(points)),
+        c=time_color(minutes),
+        linewidths=0,
+        rasterized=len(points) > RASTER_POINTS,
+        zorder=2,
+    )
+
+
+def add_time_bar(figure: "Figure", axes: "Sequence[Axes]") -> None:
+    """Add the colours of the day beside some axes."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    mappable = ScalarMappable(Normalize(0, 24), time_colormap())
+    bar = figure.colorbar(mappable, ax=list(axes), shrink=0.6, aspect=28, pad=0.02)
+    bar.set_ticks(range(0, 25, 4), labels=[f"{hour:02d}:00" for hour in range(0, 25, 4)])
+    bar.ax.tick_params(labelsize=TEXT - 1, length=2)
+    bar.ax.invert_yaxis()
+    bar.outline.set_visible(False)
+    bar.set_label("time of day", fontsize=TEXT)
