@@ -15,6 +15,8 @@ _DISTANCES = (5.0, 10.0, 17.0, 26.0, 38.0, 54.0)
 # Points that labels try not to cover, and what covering one costs, in squared printer's points.
 _CROWD = 4_000
 _COVER = 2.0
+# How much worse it is to cover a label, or to leave the axes.
+_FORBIDDEN = 100.0
 # From this distance on, a thin line says which point a label belongs to.
 _LEADER = 12.0
 
@@ -60,7 +62,7 @@ def place_labels(
                 centre = centres[own] + offset
                 half = np.array([width / 2, height / 2])
                 box = np.concatenate([centre - half, centre + half])
-                cost = _overlap(box, obstacles) + 10 * _outside(box, inside)
+                cost = _FORBIDDEN * (_overlap(box, obstacles) + _outside(box, inside))
                 cost += _COVER * pixels**2 * _covered(box, crowd)
                 if best is None or cost < best[0] - 1e-9:
                     best = (cost, box, distance)
