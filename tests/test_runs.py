@@ -5,19 +5,17 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import cdist
 
 from core.cube import build_cube
 from core.demo import make_demo
 from core.density import hdr_density
-from core.distance import Vectors, make_vectors
+from core.distance import make_vectors
 from core.embedding import embed
 from core.errors import Cancelled, InputError
-from core.neighbors import BACKENDS, Neighbors, find_neighbors
+from core.neighbors import BACKENDS, find_neighbors
 from core.quality import MEASURES, measure_quality, prepare_reference
 from core.readings import Dataset
 from core.runs import STAGES, RunConfig, Runner, Store, command_line, pipeline, python_lines, run
-from core.runs.recall import measure_recall
 from core.runs.result import join_metadata
 from core.surprise import measure_surprise
 
@@ -285,47 +283,26 @@ def test_a_cancel_passes_through_and_what_was_done_stays(demo, store, when):
     assert stages == expected[first:]
 
 
-def test_recall_counts_ties_as_right():
-    rng = np.random.default_rng(3)
-    counts = rng.multinomial(8, [0.1] * 10, size=60).astype(np.uint8)
-    vectors = Vectors.from_array(counts, distance="tv", block_weights=np.array([1 / 8]))
-    apart = cdist(counts / 8, counts / 8, "cityblock") / 2
-    np.fill_diagonal(apart, np.inf)
-    k = 6
-    reference = prepare_reference(vectors, k=k)
-    kth = np.sort(apart, axis=1)[:, k - 1]
-    found = np.array([rng.permutation(np.delete(np.arange(60), i))[:k] for i in range(60)])
-    found[:30] = np.argsort(apart[:30], axis=1, kind="stable")[:, :k]
-    # Neighbours that tie with the k-th are as good as it, whichever is returned.
-    for row in range(30):
-        tied = np.flatnonzero(apart[row] == kth[row])
-        found[row, -1] = tied[-1]
-    distances = np.take_along_axis(apart, found, axis=1)
-    expected = (distances <= kth[:, None] + 1e-9).mean()
-    recall = measure_recall(Neighbors(found, distances, "test"), reference)
-    assert recall == pytest.approx(expected)
-    assert 0.5 < recall < 1
-
-
-@pytest.mark.parametrize(("distance", "norm"), [("hellinger", "euclidean"), ("tv", "cityblock")])
-def test_recall_of_floats_on_a_sample(distance, norm):
-    rng = np.random.default_rng(4)
-    x = rng.random((200, 7)).astype(np.float32)
-    vectors = Vectors.from_array(x, distance=distance)
-    apart = vectors.scale * cdist(x.astype(float), x.astype(float), norm)
-    np.fill_diagonal(apart, np.inf)
-    order = np.argsort(apart, axis=1)
-    found = order[:, [0, 1, 2, 3, 7]]  # one in five is wrong
-    distances = np.take_along_axis(apart, found, axis=1)
-    reference = prepare_reference(vectors, k=5, sample=40)
-    assert measure_recall(Neighbors(found, distances, "test"), reference) == pytest.approx(0.8)
-
-
-def test_recall_is_known_only_where_it_was_measured(demo):
+def test_recall_is_known_only_where_it_was_measured(demo, store, monkeypatch):
     fields = {"unit": "slots", "household": demo.households["household"][0], "window": 3}
     tree = {"neighbors": "kdtree", "neighbors_parameters": {"epsilon": 0.0}}
+    loose = {"neighbors": "kdtree", "neighbors_parameters": {"epsilon": 5.0}}
     assert run(demo, config(**fields, **tree)).recall is None
     assert run(demo, config(**fields, **tree, quality=True)).recall == 1.0
+    first = run(demo, config(**fields, **loose, quality=True), store=store)
+    exact = run(demo, config(**fields), store=store).neighbors
+    right = first.neighbors.distances <= exact.distances[:, -1:] + 1e-9
+    assert first.recall == pytest.approx(right.mean())
+    assert 0.5 < first.recall < 1
+    assert run(demo, config(**fields, **loose, quality=True), store=store).recall == first.recall
+    # Another backend with the same graph, and exact neighbours from the store.
+    wide = {**loose, "neighbors_parameters": {"epsilon": 5.0, "leaf_size": 31}}
+    assert 0.5 < run(demo, config(**fields, **wide, quality=True), store=store).recall < 1
+    monkeypatch.setattr(pipeline, "ALL_POINTS_LIMIT", 100)
+    monkeypatch.setattr(pipeline, "DEFAULT_SAMPLE", 100)
+    sampled = run(demo, config(**fields, **loose, quality=True))
+    assert sampled.recall == pytest.approx(first.recall, abs=0.1)
+    assert any("estimated on 100 of 336" in notice for notice in sampled.notices)
 
 
 def test_t_sne_ranks_by_the_kth_neighbour_of_the_config(demo, store):

@@ -10,7 +10,7 @@ import resource
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from core.embedding import Embedding, embed, n_neighbors_needed
 from core.neighbors import BACKENDS, Neighbors, choose_backend, find_neighbors
 from core.progress import Progress
 from core.quality import Quality, Reference, measure_embedding, prepare_reference
+from core.quality.recall import Recall, recall
+from core.quality.reference import ALL_POINTS_LIMIT, DEFAULT_SAMPLE
 from core.readings.dataset import Dataset
 from core.registry import Value
 from core.runs.config import AUTO, RunConfig
@@ -44,7 +46,6 @@ from core.runs.entries import (
 )
 from core.runs.journal import STAGES, Journal
 from core.runs.memory import Memory
-from core.runs.recall import measure_recall
 from core.runs.store import Entry, Store, make_digest
 from core.slots import parse_slots
 from core.surprise import Surprise, measure_surprise
@@ -55,7 +56,7 @@ VERSIONS = {
     "vectors": 2,
     "neighbors": 1,
     "embedding": 1,
-    "quality": 1,
+    "quality": 2,
     "surprise": 1,
     "density": 1,
 }
@@ -201,24 +202,15 @@ class Pipeline:
 
     # Neighbours and embedding
 
-    def neighbors(self, n: int) -> tuple[Neighbors, str]:
-        """Return the neighbours of the n points, and the digest of who found them how."""
+    def neighbors(self, n: int) -> Neighbors:
+        """Return the neighbours of the n points, as many as the method needs."""
         config = self.config
         k = n_neighbors_needed(config.method, config.k, n, config.method_parameters)
         backend, parameters = self._backend(k)
-        digest = make_digest(
-            {
-                "version": VERSIONS["neighbors"],
-                "vectors": self.vectors_digest,
-                "backend": backend,
-                "parameters": dict(parameters),
-                "k": k,
-                "seed": config.seed,
-            }
-        )
+        digest = self._search_digest(backend, parameters, k)
         entry = self._fetch("neighbors", digest)
         if entry is not None:
-            return unpack_neighbors(entry), digest
+            return unpack_neighbors(entry)
         vectors = self.vectors()
         with self.journal.stage("neighbors") as report:
             if n > 1:
@@ -235,7 +227,19 @@ class Pipeline:
                 nobody = np.empty((n, 0))
                 neighbors = Neighbors(nobody.astype(np.int32), nobody, backend, dict(parameters))
         self._keep("neighbors", digest, pack_neighbors(neighbors))
-        return neighbors, digest
+        return neighbors
+
+    def _search_digest(self, backend: str, parameters: Mapping[str, Value], k: int) -> str:
+        return make_digest(
+            {
+                "version": VERSIONS["neighbors"],
+                "vectors": self.vectors_digest,
+                "backend": backend,
+                "parameters": dict(parameters),
+                "k": k,
+                "seed": self.config.seed,
+            }
+        )
 
     def _backend(self, k: int) -> tuple[str, Mapping[str, Value]]:
         """Name the backend and its parameters; ``auto`` is settled once for the same search."""
@@ -314,30 +318,60 @@ class Pipeline:
         self._keep("quality", digest, pack_quality(quality))
         return quality
 
-    def recall(self, neighbors: Neighbors, neighbors_digest: str) -> float | None:
+    def recall(self, neighbors: Neighbors) -> Recall | None:
         """Return the share of true neighbours, if it is known or asked for."""
         if neighbors.k == 0:
             return None
         if neighbors.backend == "exact":
-            return 1.0
+            return Recall(1.0, 1.0, 1.0, neighbors.n)
         if not self.config.quality:
             return None
-        digest = make_digest(self._measured(neighbors_digest))
+        near = self._nearest(neighbors)
+        digest = make_digest(self._measured(_hash(near)))
         entry = self._fetch("recall", digest)
-        if entry is None:
-            self.vectors()
-            with self.journal.stage("quality") as report:
-                found = measure_recall(
-                    neighbors, self._reference(report), threads=self.threads, progress=report
-                )
-            entry = Entry(facts={"recall": found})
-            self._keep("recall", digest, entry)
-        recall: float | None = entry.facts["recall"]
-        return recall
+        if entry is not None:
+            return Recall(**entry.facts)
+        self.vectors()
+        with self.journal.stage("quality") as report:
+            measured = recall(
+                near,
+                self._truth(near, report),
+                sample=None if near.n <= ALL_POINTS_LIMIT else DEFAULT_SAMPLE,
+                seed=self.config.seed,
+                threads=self.threads,
+                progress=report,
+            )
+        self._keep("recall", digest, Entry(facts=asdict(measured)))
+        return measured
+
+    def _truth(self, found: Neighbors, report: Progress) -> Neighbors | Vectors:
+        """What to compare neighbours with: the exact ones, of all points if they are not many."""
+        if found.n > ALL_POINTS_LIMIT:
+            return self.vectors()
+        digest = self._search_digest("exact", {}, found.k)
+        entry = None if self.store is None else self.store.get("neighbors", digest)
+        if entry is not None:
+            return Neighbors(entry.arrays["indices"], entry.arrays["distances"], "exact")
+
+        def search() -> Neighbors:
+            return find_neighbors(
+                self.vectors(), k=found.k, backend="exact", threads=self.threads, progress=report
+            )
+
+        truth: Neighbors = self.memory.recall("truth", digest, search)
+        return truth
+
+    def _nearest(self, neighbors: Neighbors) -> Neighbors:
+        """The first K neighbours, where a method asked for more."""
+        k = self.config.k
+        return replace(
+            neighbors, indices=neighbors.indices[:, :k], distances=neighbors.distances[:, :k]
+        )
 
     def _measured(self, what: str) -> dict[str, Any]:
         return {
             "version": VERSIONS["quality"],
+            "vectors": self.vectors_digest,
             "of": what,
             "k": self.config.k,
             "seed": self.config.seed,
@@ -345,10 +379,7 @@ class Pipeline:
 
     def surprise(self, neighbors: Neighbors) -> Surprise:
         """Return how far points are from what their neighbours lead one to expect."""
-        k = self.config.k
-        near = replace(
-            neighbors, indices=neighbors.indices[:, :k], distances=neighbors.distances[:, :k]
-        )
+        near = self._nearest(neighbors)
         # Of the graph alone: all methods share it, t-SNE with its wider graph included.
         digest = make_digest(
             {

@@ -84,14 +84,19 @@ class Runner:
         n = len(points.units)
         if config.k > n - 1:
             journal.note(f"K = {config.k} is more than the other points: {n - 1} is used")
-        neighbors, neighbors_digest = stages.neighbors(n)
+        neighbors = stages.neighbors(n)
         journal.note(*neighbors.notices)
         embedding, embedding_digest = stages.embedding(neighbors)
         journal.note(*embedding.notices)
         quality = stages.quality(embedding, embedding_digest) if config.quality else None
-        recall = stages.recall(neighbors, neighbors_digest)
         if quality is not None:
             journal.note(*quality.notices)
+        recall = stages.recall(neighbors)
+        if recall is not None and recall.n < n:
+            journal.note(
+                f"recall is estimated on {recall.n:,} of {n:,} points; for all it is from "
+                f"{recall.low:.3f} to {recall.high:.3f} (95 %)"
+            )
         surprise = stages.surprise(neighbors)
         hdr = stages.density(neighbors, embedding, embedding_digest, surprise)
         journal.note(*hdr.notices)
@@ -121,7 +126,7 @@ class Runner:
             hdr=hdr,
             surprise=surprise,
             quality=quality,
-            recall=recall,
+            recall=None if recall is None else recall.value,
             seconds=journal.seconds,
             computed_in=journal.computed_in(),
             cached=tuple(stage for stage in wanted if stage not in journal.computed),
