@@ -2,11 +2,14 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.commands.choices import add_choices, read_config
 from core.errors import InputError
 from core.progress import Progress, part
+
+if TYPE_CHECKING:
+    from core.runs import Run
 
 NAME = "embed"
 HELP = "make a map of a dataset and name its anomalies"
@@ -19,11 +22,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="FILE", help="write the points to FILE.parquet or FILE.csv"
     )
+    parser.add_argument(
+        "--figure", metavar="FILE", help="draw the map to FILE.png, FILE.svg or FILE.pdf"
+    )
 
 
 def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Run the config, write what is asked for, and return the run's JSON."""
     from core.commands.tables import FORMATS, write_table
+    from core.figures.files import FORMATS as FIGURE_FORMATS
     from core.readings import Dataset
     from core.runs import Store
     from core.runs import run as run_config
@@ -31,12 +38,17 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     config = read_config(arguments)
     # What cannot be written is told before the work, not after it.
     out = _destination("--out", arguments.out, FORMATS)
+    figure = _destination("--figure", arguments.figure, FIGURE_FORMATS)
     dataset = Dataset.open(arguments.dataset)
     result = run_config(dataset, config, store=Store.default(), progress=part(progress, 0.0, 0.95))
     if out:
         write_table(result, out)
+    if figure:
+        progress(0.97, "Drawing")
+        _draw(result, figure)
     progress(1.0, "Done")
-    return result.to_json() | ({"out": str(out)} if out else {})
+    written = {"out": out, "figure": figure}
+    return result.to_json() | {name: str(path) for name, path in written.items() if path}
 
 
 def render(result: dict[str, Any]) -> str:
@@ -70,7 +82,7 @@ def render(result: dict[str, Any]) -> str:
         ]
     lines.append("")
     lines += [f"note          {notice}" for notice in result["notices"]]
-    lines += [f"written       {result[name]}" for name in ("out",) if name in result]
+    lines += [f"written       {result[name]}" for name in ("out", "figure") if name in result]
     spent = [f"{stage} {value:.2f}" for stage, value in result["seconds"].items() if value]
     cached = f"; stored before: {', '.join(result['cached'])}" if result["cached"] else ""
     lines.append(f"seconds       {', '.join(spent) or 'none'}{cached}")
@@ -93,3 +105,13 @@ def _destination(flag: str, text: str | None, suffixes: tuple[str, ...]) -> Path
     if path.is_dir():
         raise InputError(f"{flag} {text} is a directory; name a file")
     return path
+
+
+def _draw(result: "Run", path: Path) -> None:
+    from core.commands.tables import describe
+    from core.embedding import METHODS
+    from core.figures import draw_hdr_map, save_figure
+
+    title = f"{METHODS[result.config.method].title} of {result.n:,} {result.config.unit}"
+    labels = result.units["label"].to_numpy()
+    save_figure(draw_hdr_map(result.y, result.hdr, labels, title=title), path, describe(result))
