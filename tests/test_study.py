@@ -18,6 +18,7 @@ from core.errors import Cancelled, InputError
 from core.quality import prepare_reference
 from core.runs import RunConfig, Store, pipeline, run
 from core.study import Plan, run_study
+from core.study.examples import choose_examples, choose_households, demand_of
 from core.study.layout import ABSENT, grid_table, list_table
 from core.study.report import check_destination
 from core.study.tables import (
@@ -248,6 +249,56 @@ def test_parameters_go_to_whichever_has_them():
 def test_a_plan_that_cannot_be_is_refused(changes, message):
     with pytest.raises(InputError, match=message):
         plan(**changes)
+
+
+# The examples
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A dozen households of hourly readings, some with gaps."""
+    readings = random_readings(households=12, days=15, interval_minutes=60)
+    rng = np.random.default_rng(2)
+    kept = rng.random(len(readings)) > 0.1 * (readings["household"] > "H06")
+    path = tmp_path_factory.mktemp("many") / "data"
+    return write_dataset(path, readings[kept].reset_index(drop=True), interval_minutes=60)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"unit": "slots", "household": "H07", "window": 2},
+        {"unit": "household-slots", "slots": "Sun", "households": ("H02", "H08")},
+        {"unit": "profiles", "slots": "Mon-Tue"},
+        {"unit": "profiles"},
+        {"unit": "households", "slots": "weekend"},
+    ],
+)
+def test_the_demand_behind_a_point_is_its_sample(many, store, config):
+    config = RunConfig(**{"bins": 10, "k": 5, "minimum_sample": 2, **config})
+    asked = Plan(config=config, methods=("isomap",), searches=("exact",))
+    study = run_study(many, asked, store=store)
+    units = study.featured.units
+    found = [len(demand_of(study, point)) for point in range(0, len(units), 3)]
+    assert found == units["m"].iloc[::3].tolist()
+
+
+def test_examples_are_the_densest_and_the_first_ranks(many, store):
+    config = RunConfig(unit="household-slots", slots="Mon", bins=10, k=5, minimum_sample=2)
+    asked = Plan(config=config, methods=("isomap",), searches=("exact",))
+    study = run_study(many, asked, store=store)
+    hdr, units = study.featured.hdr, study.featured.units
+    points = choose_examples(study.featured, typical=2, anomalous=2)
+    assert [example.is_typical for example in points] == [True, True, False, False]
+    assert hdr.density[points[0].point] == hdr.density.max()
+    assert [hdr.rank[example.point] for example in points[2:]] == [1, 2]
+    assert points[3].label == units["label"][points[3].point]
+    homes = choose_households(study, typical=1, anomalous=2)
+    assert len({example.label for example in homes}) == 3
+    assert homes[0].label == units["household"][hdr.density.argmax()]
+    strange = units["household"].iloc[np.argsort(hdr.rank)].drop_duplicates().tolist()
+    strange.remove(homes[0].label)
+    assert [example.label for example in homes[1:]] == strange[:2]
 
 
 # The tables

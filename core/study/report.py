@@ -226,7 +226,7 @@ def _anomalies(study: Study) -> list[Table]:
     def show(name: str, value: object) -> str:
         if name == "maps":
             return f"{value} of {maps}"
-        return f"{value:,g}" if isinstance(value, float) else f"{value}"
+        return str(value) if isinstance(value, str) else f"{value:,}".removesuffix(".0")
 
     more = f" The first {_LISTED} of {len(frame)}." if len(frame) > _LISTED else ""
     return [

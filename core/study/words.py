@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from core.embedding import METHODS
 from core.study.grid import Study
-from core.study.tables import trustworthiness_table
+from core.study.tables import search_table, trustworthiness_table
 
 PACKAGES = (
     "wattfold",
@@ -250,14 +250,26 @@ def _price_of_approximation(study: Study, table: pd.DataFrame) -> list[str]:
 
 
 def _recall(study: Study) -> list[str]:
-    recalls: dict[str, float] = {}
-    for cell in study.cells:
-        if cell.run is not None and cell.run.recall is not None and cell.search != "exact":
-            recalls.setdefault(search_phrase(study, cell.search), cell.run.recall)
-    if not recalls:
-        return []
-    parts = [f"{value:.3f} by {search}" for search, value in recalls.items()]
-    return [f"Of the true neighbours, the share found is {_enumerate(parts)}."]
+    table = search_table(study)
+    same, found = [], []
+    for search in study.plan.searches:
+        graphs = table[table["neighbours by"] == study.plan.search_title(search)]
+        if search == "exact" or graphs.empty:
+            continue
+        if (graphs["same list"] == 1).all():
+            same.append(search_phrase(study, search))
+        elif graphs["recall"].notna().any():
+            recall = graphs["recall"].iat[0]
+            found.append(f"{recall:.3f} by {search_phrase(study, search)}")
+    sentences = []
+    if same:
+        sentences.append(
+            f"The very neighbours of exact search were found by {_enumerate(same)}, so that the "
+            "maps are the same."
+        )
+    if found:
+        sentences.append(f"Of the true neighbours, the share found is {_enumerate(found)}.")
+    return sentences
 
 
 def _agreement(study: Study) -> list[str]:
