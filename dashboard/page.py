@@ -1,6 +1,7 @@
 """The page: what is where, and what happens when something is touched."""
 
 import uuid
+from collections.abc import Callable
 
 import holoviews as hv
 import numpy as np
@@ -111,43 +112,37 @@ class Page:
             self.cancel,
         ]
 
-    def _map(self) -> pn.viewable.Viewable:
-        """The map, made when there is something to draw; until then, what is going on."""
-        waiting = pmui.Column(
+    def _when_drawn(self, *panes: pn.viewable.Viewable, **layout: object) -> pn.viewable.Viewable:
+        """Put the views of a run in place once there is one; until then, say what is going on."""
+        waiting = pn.Column(
             pmui.LoadingSpinner(size=60),
             pmui.Typography("The first map is being drawn", variant="body1"),
             align="center",
             margin=(150, 0),
         )
-        place = pmui.Column(waiting, sizing_mode="stretch_both", min_height=300)
+        place = pn.Column(waiting, **layout)
 
         def put(*_: param.parameterized.Event) -> None:
-            if place.objects == [waiting]:
-                place.objects = [self._drawn_map()]
+            place.objects = list(panes)
+            self.explorer.param.unwatch(watcher)
 
-        self.explorer.param.watch(put, "run")
+        watcher = self.explorer.param.watch(put, "run")
         return place
 
-    def _drawn_map(self) -> pn.viewable.Viewable:
+    def _map(self) -> pn.viewable.Viewable:
         explorer = self.explorer
 
         def draw(run: Run, color_by: str) -> hv.Overlay:
             return plots.map_plot(run, explorer.colors(), color_by=color_by)
 
-        def ring(run: Run, selected: int | None) -> hv.Points:
-            places = [] if selected is None else [plots.place_on_map(run, selected)]
-            return plots.selection_ring(places)
+        def ring(run: Run, selected: int) -> hv.Points:
+            return plots.selection_ring(run, selected)
 
-        drawn = hv.DynamicMap(
-            draw, streams={"run": explorer.param.run, "color_by": explorer.param.color_by}
-        )
-        ringed = hv.DynamicMap(
-            ring, streams={"run": explorer.param.run, "selected": explorer.param.selected}
-        )
+        drawn = _live(draw, explorer, "run", "color_by")
         tap = hv.streams.Tap(source=drawn)
         tap.add_subscriber(self._tapped)
         return pn.pane.HoloViews(
-            (drawn * ringed).opts(
+            (drawn * _live(ring, explorer, "run", "selected")).opts(
                 responsive=True, min_height=300, framewise=True, legend_position="right"
             ),
             linked_axes=False,
@@ -164,40 +159,39 @@ class Page:
     def _detail(self) -> pn.viewable.Viewable:
         explorer = self.explorer
 
-        def title(run: Run | None, selected: int | None) -> str:
-            if run is None or selected is None:
-                return ""
-            return explorer.label(selected)
+        def title(selected: int | None) -> str:
+            return "" if selected is None else explorer.label(selected)
 
-        def place(run: Run | None, selected: int | None) -> str:
-            return "" if run is None or selected is None else explorer.place(selected)
+        def place(selected: int | None) -> str:
+            return "" if selected is None else explorer.place(selected)
 
-        def distribution(run: Run | None, selected: int | None) -> hv.Overlay | None:
-            if run is None or selected is None:
-                return None
-            groups = {explorer.label(selected): explorer.readings(selected)["kwh"].to_numpy()}
-            if len(run.hdr.typical):
-                typical = int(run.hdr.typical[0])
-                groups["most typical"] = explorer.readings(typical)["kwh"].to_numpy()
-            return plots.distribution_plot(groups)
+        def distribution(run: Run, selected: int) -> hv.Overlay:
+            typical = int(run.hdr.typical[0])
+            return plots.distribution_plot(
+                {
+                    explorer.label(selected): explorer.readings(selected)["kwh"].to_numpy(),
+                    "most typical": explorer.readings(typical)["kwh"].to_numpy(),
+                }
+            )
 
-        def week(run: Run | None, selected: int | None) -> hv.Overlay | None:
-            if run is None or selected is None:
-                return None
-            household = str(run.units["household"].iloc[selected])
-            readings = self.dataset.readings(household)
+        def week(run: Run, selected: int) -> hv.Overlay:
+            readings = self.dataset.readings(str(run.units["household"].iloc[selected]))
             return plots.week_plot(readings, self.dataset.interval_minutes)
 
-        watched = {"run": explorer.param.run, "selected": explorer.param.selected}
-        stretch = {"sizing_mode": "stretch_width"}
-        return pmui.Column(
-            pmui.Typography(pn.bind(title, **watched), variant="h6", margin=(5, 10, 0, 10)),
-            pmui.Typography(pn.bind(place, **watched), variant="body2", margin=(0, 10, 5, 10)),
-            pmui.Typography("Distribution of demand", variant="subtitle2", margin=(5, 10, 0, 10)),
-            pn.pane.HoloViews(pn.bind(distribution, **watched), linked_axes=False, **stretch),
-            pmui.Typography("Demand by time of week", variant="subtitle2", margin=(5, 10, 0, 10)),
-            pn.pane.HoloViews(pn.bind(week, **watched), linked_axes=False, **stretch),
-            **stretch,
+        def pane(plot: Callable[..., hv.Overlay]) -> pn.viewable.Viewable:
+            drawn = _live(plot, explorer, "run", "selected").opts(framewise=True)
+            return pn.pane.HoloViews(drawn, linked_axes=False, sizing_mode="stretch_width")
+
+        heading = {"variant": "subtitle2", "margin": (5, 10, 0, 10)}
+        chosen = explorer.param.selected
+        return self._when_drawn(
+            pmui.Typography(pn.bind(title, chosen), variant="h6", margin=(5, 10, 0, 10)),
+            pmui.Typography(pn.bind(place, chosen), variant="body2", margin=(0, 10, 5, 10)),
+            pmui.Typography("Distribution of demand", **heading),
+            pane(distribution),
+            pmui.Typography("Demand by time of week", **heading),
+            pane(week),
+            sizing_mode="stretch_width",
         )
 
     def _anomalies(self) -> pn.viewable.Viewable:
@@ -225,10 +219,10 @@ class Page:
 
     def view(self) -> pmui.Page:
         """Lay out the page."""
-        explore = pmui.Row(
-            pmui.Column(
+        explore = pn.Row(
+            pn.Column(
                 pmui.Select.from_param(self.explorer.param.color_by, width=220, size="small"),
-                self._map(),
+                self._when_drawn(self._map(), sizing_mode="stretch_both", min_height=300),
                 pmui.Typography("Anomalies", variant="subtitle2", margin=(0, 10)),
                 self._anomalies(),
                 sizing_mode="stretch_both",
@@ -239,6 +233,11 @@ class Page:
         return pmui.Page(
             title="Wattfold", sidebar=self._sidebar(), sidebar_width=290, main=[explore]
         )
+
+
+def _live(draw: Callable[..., hv.Element], explorer: Explorer, *names: str) -> hv.DynamicMap:
+    """Draw again whenever one of the explorer's parameters changes, keeping the view's zoom."""
+    return hv.DynamicMap(draw, streams={name: explorer.param[name] for name in names})
 
 
 def create_page() -> pmui.Page:

@@ -1,6 +1,6 @@
 """Pure functions from data to HoloViews elements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import holoviews as hv
 import numpy as np
@@ -26,11 +26,6 @@ QUANTILE_REGIONS = (99, 95, 75, 50)
 
 # Numbers of fewer values, such as occupants, are told apart better as categories.
 MAXIMUM_CATEGORIES = 10
-
-
-def place_on_map(run: Run, row: int) -> tuple[float, float]:
-    """Where a point is drawn; a map of one dimension is a line."""
-    return float(run.y[row, 0]), float(run.y[row, 1]) if run.y.shape[1] > 1 else 0.0
 
 
 def map_plot(run: Run, values: pd.Series, *, color_by: str) -> hv.Overlay:
@@ -82,9 +77,10 @@ def map_plot(run: Run, values: pd.Series, *, color_by: str) -> hv.Overlay:
     return points * labels
 
 
-def selection_ring(places: Sequence[tuple[float, float]]) -> hv.Points:
+def selection_ring(run: Run, row: int) -> hv.Points:
     """Ring the point that is looked at."""
-    return hv.Points(list(places)).opts(
+    place = (run.y[row, 0], run.y[row, 1] if run.y.shape[1] > 1 else 0.0)
+    return hv.Points([place]).opts(
         marker="circle", size=16, fill_color=None, line_color=SELECTED, line_width=2.5
     )
 

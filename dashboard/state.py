@@ -44,7 +44,7 @@ class Explorer(param.Parameterized):
         doc="How far two distributions of demand are apart",
     )
     neighbors: Any = param.Selector(
-        default="exact",
+        default="auto",
         objects={"Fastest (automatic)": "auto", **_titles(BACKENDS)},
         label="Neighbours by",
         doc="How nearest neighbours are found",
@@ -92,11 +92,11 @@ class Explorer(param.Parameterized):
         label = None if self.run is None or self.selected is None else self.label(self.selected)
         found = np.flatnonzero((run.units["label"] == label).to_numpy())
         first = [*found, *run.hdr.anomalies, 0][0]
-        with param.parameterized.batch_call_watchers(self):
-            self.param.color_by.objects = [HDR, DENSITY, SAMPLE, *self.dataset.metadata.columns]
-            self.selected = None
-            self.run = run
-            self.selected = int(first)
+        self.param.color_by.objects = [HDR, DENSITY, SAMPLE, *self.dataset.metadata.columns]
+        # Together, so that no view meets the new run with the old row; and even the same row
+        # number is news, because it may stand for another point.
+        self.param.update(run=run, selected=int(first))
+        self.param.trigger("selected")
 
     def label(self, row: int) -> str:
         """What a point is called."""
