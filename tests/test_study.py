@@ -218,6 +218,10 @@ def test_a_distance_that_only_exact_can_search_leaves_the_others_their_error(dat
     errors = {cell.search: cell.error for cell in study.cells}
     assert errors["exact"] is None
     assert "'js' cannot be searched by neighbors 'kdtree'" in errors["kdtree"]
+    # What several runs have to say is said once.
+    ((error, who),) = study.failures
+    assert error == errors["kdtree"]
+    assert who == "isomap on kdtree-exact, kdtree"
 
 
 # The plan

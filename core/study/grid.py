@@ -224,14 +224,13 @@ class Study:
     @property
     def notices(self) -> list[tuple[str, str]]:
         """Every notice once, and which runs gave it; nothing where all did."""
-        givers: dict[str, list[Cell]] = {}
-        for cell in self.cells:
-            for notice in cell.run.notices if cell.run is not None else ():
-                givers.setdefault(notice, []).append(cell)
-        return [
-            (notice, "" if len(cells) == len(self.runs) else _name_runs(cells))
-            for notice, cells in givers.items()
-        ]
+        given = [(text, cell) for cell in self.cells if cell.run for text in cell.run.notices]
+        return _by_text(given, everybody=len(self.runs))
+
+    @property
+    def failures(self) -> list[tuple[str, str]]:
+        """Every error once, and which runs failed with it."""
+        return _by_text([(cell.error, cell) for cell in self.cells if cell.error is not None])
 
     def agreed_anomalies(self) -> list[tuple[int, int, float]]:
         """Points that any map names as anomalies: row, on how many maps, and median rank.
@@ -309,8 +308,21 @@ def _named(progress: Progress, name: str) -> Progress:
     return report
 
 
+def _by_text(
+    given: Sequence[tuple[str, Cell]], *, everybody: int | None = None
+) -> list[tuple[str, str]]:
+    """Texts, each once, and the runs that gave them, briefly: nothing for ``everybody``."""
+    cells: dict[str, list[Cell]] = {}
+    for text, cell in given:
+        cells.setdefault(text, []).append(cell)
+    return [
+        (text, "" if len(givers) == everybody else _name_runs(givers))
+        for text, givers in cells.items()
+    ]
+
+
 def _name_runs(cells: Sequence[Cell]) -> str:
-    """Name runs briefly: searches on which the same methods ran are named together."""
+    """Name runs; searches on which the same methods ran are named together."""
     methods: dict[str, list[str]] = {}
     for cell in cells:
         methods.setdefault(cell.search, []).append(cell.method)

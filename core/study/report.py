@@ -94,11 +94,6 @@ def render_report(
     # Jinja's documentation asks for a loader where templates include others; ours is one file.
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
-    failures = [
-        f"{cell.method} on {study.plan.search_title(cell.search)} failed: {cell.error}"
-        for cell in study.cells
-        if cell.run is None
-    ]
     return template.render(
         title=words.title(study),
         subtitle=f"{words.subtitle(study)} · {now:%-d %B %Y, %H:%M}",
@@ -106,7 +101,7 @@ def render_report(
         asked=words.asked(study),
         sections=number(_sections(study, pictures)),
         notices=study.notices,
-        failures=failures,
+        failures=study.failures,
         command=command,
         parameters=words.parameters(study),
         versions=words.versions(),

@@ -50,7 +50,7 @@ def title(study: Study) -> str:
     return {
         "profiles": f"The weeks of {n:,} households",
         "households": f"The demand of {n:,} households",
-        "household-slots": f"{n:,} times of the week of "
+        "household-slots": f"{n:,} times of the week in "
         f"{study.featured.units['household'].nunique():,} households",
     }[config.unit]
 
@@ -113,7 +113,7 @@ def asked(study: Study) -> list[tuple[str, str]]:
         (
             "Methods",
             _enumerate([METHODS[method].title for method in study.plan.methods])
-            + f", in {config.dim} dimensions, seed {config.seed}",
+            + f", in {config.dim} {_plural('dimension', config.dim)}, seed {config.seed}",
         ),
     ]
     return facts
