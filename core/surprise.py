@@ -4,7 +4,8 @@ Density and distance call a point unusual when it is far from the others, and so
 the rare but plain: the largest consumers, the few shops. Surprise asks another question:
 
 1. Which mixture of its neighbours' distributions comes nearest to a point? A point inside the
-   manifold is nearly such a mixture, however sparse the manifold is there.
+   manifold is nearly such a mixture, however sparse the manifold is there. Several neighbours
+   have to take part, lest two anomalies of a kind explain each other.
 2. How far is the point from that mixture, in total variation, in each slot of the week, beyond
    what so small samples differ by chance, and beyond how far its neighbours are from theirs?
 3. In which part of the week is that largest? Short windows find an event of an evening, long
@@ -33,6 +34,9 @@ _TAIL = 0.9
 
 # Less excess, in total variation, than can be told from rounding.
 _ROUNDING = 1e-6
+
+# The most that a neighbour counts in a mixture, in equal shares of all K.
+_MOST_SHARES = 3
 
 # The mixture is settled when moving weight would gain less than this share of the squared
 # distance to a neighbour.
@@ -165,7 +169,8 @@ def _compare(
     point = _probabilities(vectors, np.arange(rows.start, rows.stop))
     towards = _probabilities(vectors, indices)
     towards -= point[:, np.newaxis]
-    weights = _nearest_mixture(towards @ towards.transpose(0, 2, 1))
+    most = min(1.0, _MOST_SHARES / indices.shape[1])
+    weights = _nearest_mixture(towards @ towards.transpose(0, 2, 1), most)
     gap = (weights[:, np.newaxis] @ towards)[:, 0]
     stacked = (len(point), vectors.blocks, -1)
     gap, expected = gap.reshape(stacked), (point + gap).reshape(stacked)
@@ -198,8 +203,8 @@ def _by_chance(expected: np.ndarray, variance: np.ndarray) -> np.ndarray:
 
 
 @numba.njit(nogil=True, cache=True)
-def _nearest_mixture(gram: np.ndarray) -> np.ndarray:
-    """Weights w ≥ 0 of sum one that make wᵀ G w least, for every matrix of a stack (b, k, k).
+def _nearest_mixture(gram: np.ndarray, most: float) -> np.ndarray:
+    """Weights of sum one, each from 0 to ``most``, that make wᵀ G w least, for a stack (b, k, k).
 
     G holds the inner products of the neighbours as seen from the point. Weight moves from the
     neighbour that adds most to the one that adds least, as far as it helps, until nothing does.
@@ -208,31 +213,28 @@ def _nearest_mixture(gram: np.ndarray) -> np.ndarray:
     weights = np.zeros((b, k))
     for row in range(b):
         g, w = gram[row], weights[row]
-        nearest = 0
-        for j in range(1, k):
-            if g[j, j] < g[nearest, nearest]:
-                nearest = j
-        w[nearest] = 1.0
-        slope = g[nearest].copy()
-        settled = _SETTLED * g[nearest, nearest]
+        left, slope = 1.0, np.zeros(k)
+        for j in np.argsort(np.diag(g)):  # the nearest neighbours, as much as each may have
+            w[j] = min(most, left)
+            slope += w[j] * g[j]
+            left -= w[j]
+        settled = _SETTLED * np.diag(g).min()
         for _ in range(_STEPS_PER_NEIGHBOR * k):
-            low, high = 0, -1
+            low, high = -1, -1
             for j in range(k):
-                if slope[j] < slope[low]:
+                if w[j] < most and (low < 0 or slope[j] < slope[low]):
                     low = j
                 if w[j] > 0 and (high < 0 or slope[j] > slope[high]):
                     high = j
-            gain = slope[high] - slope[low]
-            if gain <= settled:
+            if low < 0 or slope[high] - slope[low] <= settled:
                 break
+            gain = slope[high] - slope[low]
             curvature = g[low, low] + g[high, high] - 2 * g[low, high]
-            step = w[high]
-            if gain < step * curvature:
-                step = gain / curvature
-            w[low] += step
-            w[high] = 0.0 if step == w[high] else w[high] - step
-            for j in range(k):
-                slope[j] += step * (g[low, j] - g[high, j])
+            room = min(w[high], most - w[low])
+            step = gain / curvature if gain < room * curvature else room
+            w[low] = min(most, w[low] + step)
+            w[high] = max(0.0, w[high] - step)
+            slope += step * (g[low] - g[high])
     return weights
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear
 from scipy.spatial.distance import cdist
 
 from core.distance import Vectors
@@ -85,6 +85,19 @@ def test_a_slight_change_all_week_is_found_by_the_longest_window(ordinary):
     surprise = measure_surprise(vectors, exact_neighbors(vectors, 12))
     assert surprise.score.argmax() == 7
     assert surprise.length[7] == BLOCKS
+
+
+def test_a_few_of_a_kind_do_not_explain_each_other(ordinary, rng):
+    counts = ordinary.copy()
+    event = np.arange(4, 8)
+    kind = distributions(1, rng)[0]
+    kind[event] = np.roll(kind[event], 5, axis=1)
+    counts[:3] = sample(np.stack([kind] * 3), np.full(3, 200), rng)
+    vectors = make_vectors(counts)
+    neighbors = exact_neighbors(vectors, 12)
+    assert set(neighbors.indices[0, :2]) == {1, 2}
+    surprise = measure_surprise(vectors, neighbors)
+    assert set(np.argsort(-surprise.score)[:3]) == {0, 1, 2}
 
 
 def test_points_at_the_end_of_the_sheet_are_far_away_but_no_surprise(rng):
@@ -223,17 +236,25 @@ def test_missing_inputs_are_named(ordinary):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 20))
-def test_the_mixture_is_the_nearest(seed, k, dim):
+@given(
+    st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 20), st.sampled_from([1.0, 0.5, 0.2])
+)
+def test_the_mixture_is_the_nearest(seed, k, dim, most):
+    most = max(most, 1 / k)
     rng = np.random.default_rng(seed)
     towards = rng.normal(size=(k, dim)) + rng.normal(size=dim)
     towards[rng.integers(k)] = towards[0]  # a duplicate
-    (weights,) = _nearest_mixture((towards @ towards.T)[None])
-    assert (weights >= 0).all()
+    (weights,) = _nearest_mixture((towards @ towards.T)[None], most)
+    assert ((weights >= 0) & (weights <= most)).all()
     assert weights.sum() == pytest.approx(1)
-    # Non-negative least squares, with a heavy row that makes the weights sum to one.
+    # Bounded least squares, with a heavy row that makes the weights sum to one.
     heavy = 1e4
-    independent, _ = nnls(np.vstack([towards.T, np.full(k, heavy)]), np.r_[np.zeros(dim), heavy])
+    independent = lsq_linear(
+        np.vstack([towards.T, np.full(k, heavy)]),
+        np.r_[np.zeros(dim), heavy],
+        bounds=(0, most),
+        method="bvls",
+    ).x
     independent /= independent.sum()
     least = ((independent @ towards) ** 2).sum()
     scale = (towards**2).sum(axis=1).min()

@@ -57,7 +57,7 @@ VERSIONS = {
     "neighbors": 1,
     "embedding": 1,
     "quality": 2,
-    "surprise": 1,
+    "surprise": 2,
     "density": 1,
 }
 
