@@ -24,7 +24,7 @@ from core.quality import MEASURES
 from core.study import tables, words
 from core.study.grid import Study
 from core.study.layout import ABSENT, Picture, Section, Table, grid_table, list_table, number
-from core.study.pictures import draw_pictures
+from core.study.pictures import GRAPH_POINTS, draw_pictures
 
 FORMAT = "wattfold study"
 REPORT = "report.html"
@@ -91,12 +91,11 @@ def render_report(
     study: Study, pictures: Mapping[str, Picture], *, command: str, now: datetime
 ) -> str:
     """Return the report as one HTML page; whatever comes from the data is escaped."""
-    # Jinja's documentation asks for a loader where templates include others; ours is one file.
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
         title=words.title(study),
-        subtitle=f"{words.subtitle(study)} · {now:%-d %B %Y, %H:%M}",
+        subtitle=f"{words.subtitle(study)} · {words.day(now)}, {now:%H:%M}",
         found=words.found(study),
         asked=words.asked(study),
         sections=number(_sections(study, pictures)),
@@ -139,6 +138,7 @@ def _sections(study: Study, pictures: Mapping[str, Picture]) -> list[Section]:
         ),
         Section(
             "Neighbours and time",
+            _not_drawn(study),
             items=[*shown("neighbors"), _searches(study), _seconds(study)],
         ),
         Section(
@@ -147,6 +147,12 @@ def _sections(study: Study, pictures: Mapping[str, Picture]) -> list[Section]:
             [*shown("anomalies"), *_anomalies(study), *shown("distributions", "quantile_regions")],
         ),
     ]
+
+
+def _not_drawn(study: Study) -> list[str]:
+    if study.featured.n <= GRAPH_POINTS:
+        return []
+    return [f"Neighbour graphs of more than {GRAPH_POINTS:,} points are not drawn."]
 
 
 def _trustworthiness(study: Study) -> Table:

@@ -1,6 +1,7 @@
 """What a study was asked and what it found, in words."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from importlib.metadata import version
 
 import numpy as np
@@ -84,7 +85,7 @@ def asked(study: Study) -> list[tuple[str, str]]:
     """What was asked: terms and what they are, for a list."""
     config, run, dataset = study.plan.config, study.featured, study.dataset
     households = dataset.households
-    first, last = (f"{households[end].agg(pick):%-d %B %Y}" for end, pick in _ENDS)
+    first, last = day(households["first"].min()), day(households["last"].max())
     readings = int(households["accepted"].sum())
     facts = [
         (
@@ -94,6 +95,8 @@ def asked(study: Study) -> list[tuple[str, str]]:
         ),
         ("Points", f"{run.n:,}. {_unit(study)}"),
     ]
+    if config.households is not None:
+        facts.append(("Households", f"{len(config.households):,} chosen"))
     if config.slots is not None:
         facts.append(("Times", config.slots))
     if len(run.left_out):
@@ -157,12 +160,15 @@ def parameters(study: Study) -> list[tuple[str, str]]:
     return rows
 
 
+def day(date: datetime) -> str:
+    """Return a date as ``9 July 2009``."""
+    return f"{date.day} {date:%B %Y}"
+
+
 def versions() -> str:
     """The packages that the numbers depend on, with their versions."""
     return ", ".join(f"{name} {version(name)}" for name in PACKAGES)
 
-
-_ENDS = (("first", "min"), ("last", "max"))
 
 _DISTANCES = {
     "hellinger": "Hellinger",
