@@ -25,6 +25,7 @@ from core.errors import InputError
 from core.neighbors.interface import Neighbors
 from core.neighbors.threads import available_threads, share, slices
 from core.progress import Progress, silent
+from core.slots import slot_label
 
 # The shortest window, in slots: one slot alone is mostly chance.
 _SHORTEST = 2
@@ -37,6 +38,9 @@ _ROUNDING = 1e-6
 
 # The most that a neighbour counts in a mixture, in equal shares of all K.
 _MOST_SHARES = 3
+
+# Below this share of all bins, demand is not said to be higher or lower.
+_NOTABLE_SHIFT = 0.02
 
 # The mixture is settled when moving weight would gain less than this share of the squared
 # distance to a neighbour.
@@ -139,6 +143,37 @@ def measure_surprise(
         excess -= _of_neighbors(excess, indices, weights)
     score, first, length = _scan(excess)
     return Surprise(score, first, length, excess, shift)
+
+
+def explain(
+    surprise: Surprise, point: int, *, slots: np.ndarray | None = None, interval_minutes: int
+) -> str:
+    """Say in words when a point differs from what its neighbours suggest, and how.
+
+    Parameters
+    ----------
+    surprise : Surprise
+    point : int
+    slots : ndarray of shape (blocks,), optional
+        The slots that the blocks of a profile are, where they are not the whole week.
+    interval_minutes : int
+        Minutes a slot.
+    """
+    shift, blocks = surprise.window_shift(point), surprise.excess.shape[1]
+    if abs(shift) < _NOTABLE_SHIFT:
+        how = "demand is distributed otherwise than its neighbours suggest"
+    else:
+        how = f"demand is {'higher' if shift > 0 else 'lower'} than its neighbours suggest"
+    if blocks == 1:
+        return how
+    if surprise.length[point] == blocks:
+        return f"all week, {how}"
+    window = surprise.window(point)
+    first, last = window[[0, -1]] if slots is None else np.asarray(slots)[window[[0, -1]]]
+    begins, _ = slot_label(first, interval_minutes).split("–")
+    day, ends = slot_label(last, interval_minutes).split(" ")
+    ends = ends.partition("–")[2]
+    return f"{begins}–{ends if begins.startswith(day) else f'{day} {ends}'}, {how}"
 
 
 def unseen_notice(
