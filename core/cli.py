@@ -41,7 +41,8 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = COMMANDS) -> int:
     """Run one command and return its exit status."""
-    arguments = build_parser(commands).parse_args(argv)
+    argv = sys.argv[1:] if argv is None else argv
+    arguments = build_parser(commands, argv).parse_args(argv)
     command: Command = arguments.command
     try:
         with _ProgressBar() as progress:
@@ -73,8 +74,11 @@ def main(argv: Sequence[str] | None = None, commands: Sequence[Command] = COMMAN
         )
 
 
-def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
-    """Build the parser of all commands."""
+def build_parser(commands: Sequence[Command], argv: Sequence[str]) -> argparse.ArgumentParser:
+    """Build the parser; only the command that is called describes its arguments.
+
+    Their help comes from the registries, whose imports nobody else should wait for.
+    """
     parser = _Parser(prog="wattfold", description="Maps of smart-meter demand.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"wattfold {version('wattfold')}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -82,7 +86,8 @@ def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
         subparser = subparsers.add_parser(
             command.NAME, help=command.HELP, description=command.HELP, allow_abbrev=False
         )
-        command.add_arguments(subparser)
+        if command.NAME in argv:
+            command.add_arguments(subparser)
         subparser.add_argument(
             "--json", action="store_true", help="print one JSON object and nothing else"
         )

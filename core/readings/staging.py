@@ -149,7 +149,7 @@ class Staging:
 @contextmanager
 def open_staging(directory: Path, *, threads: int | None = None) -> Iterator[Staging]:
     """Open an empty staging database in a directory that the caller removes."""
-    config = {
+    config: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": _MEMORY_LIMIT,
         "threads": threads or os.cpu_count() or 1,
         "temp_directory": str(directory / "spill"),
