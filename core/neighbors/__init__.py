@@ -122,11 +122,15 @@ def predict(
 def choose_backend(vectors: Vectors, *, k: int = 20, threads: int | None = None) -> str:
     """Name the backend that ``auto`` stands for.
 
-    Exact, as long as it is predicted to take less than a minute; above that whichever backend
-    is predicted to be fastest with its default parameters.
+    Exact, as long as it is predicted to take less than a minute; above that whichever of the
+    backends that find nearly all neighbours is predicted to be fastest.
     """
     exact = predict(vectors, backend="exact", k=k, threads=threads)
     if exact.seconds <= _PATIENCE_SECONDS:
         return "exact"
-    able = [name for name, other in BACKENDS.items() if vectors.distance in other.distances]
+    able = [
+        name
+        for name, other in BACKENDS.items()
+        if other.automatic and vectors.distance in other.distances
+    ]
     return min(able, key=lambda name: predict(vectors, backend=name, k=k, threads=threads).seconds)

@@ -40,6 +40,7 @@ class Exact(Backend):
     title: ClassVar[str] = "Exact"
     help: ClassVar[str] = "Compares all pairs. Always right; time grows with N²."
     distances: ClassVar[tuple[str, ...]] = ("hellinger", "tv", "js")
+    automatic: ClassVar[bool] = True
 
     def query(
         self,
@@ -63,7 +64,7 @@ class Exact(Backend):
 
     def cost(self, problem: Problem, machine: Machine, **settings: Any) -> Cost:
         """Half of all pairs, p differences each, and the lists' share of them."""
-        n, p, length = problem.n, problem.p, problem.k + 8 + problem.k // 8
+        n, p, length = problem.n, problem.p, list_length(problem.k)
         pairs = n * (n + TILE) / 2
         if problem.norm == 0:
             rate = machine.js
@@ -81,6 +82,11 @@ class Exact(Backend):
         return Cost((work + settling) / problem.threads, memory / 1e6)
 
 
+def list_length(k: int) -> int:
+    """Candidates kept for each row: few are as near as the k-th up to float32 rounding."""
+    return k + 4 + k // 8
+
+
 def nearest_rows(
     rows: Rows, k: int, *, threads: int, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +95,7 @@ def nearest_rows(
     tiles = make_tiles(rows)
     if tiles.are_settled:
         return nearest_by_tiles(tiles, n, k, threads=threads, progress=progress)
-    length = min(n - 1, k + 8 + k // 8)
+    length = min(n - 1, list_length(k))
     indices, sums = nearest_by_tiles(
         tiles, n, length, threads=threads, progress=part(progress, 0.0, 0.95)
     )
@@ -158,7 +164,9 @@ def nearest_by_tiles(
     tiles: Tiles, n: int, length: int, *, threads: int, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Indices and sums of the ``length`` nearest other rows as the tiles see them."""
-    blocks = slices(n, tiles.side)
+    # Of few rows, smaller blocks, so that every thread has some.
+    enough = TILE * math.ceil(n / (2 * threads * TILE))
+    blocks = slices(n, min(tiles.side, enough))
     # Row by row: the first block of a pair is then still in the shared cache.
     pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
     sums, indices = empty_lists(n, length, tiles.dtype)
@@ -195,7 +203,10 @@ def _complete(x, bounds, weights, norm, slack, rows, sums, indices):  # type: ig
         tile_sums(x, rows, others, bounds, weights, norm, tile)
         for r, i in enumerate(rows):
             for c, j in enumerate(others):
-                if tile[r, c] <= min(limits[r], sums[i, -1] * slack) and i != j:
+                # Rows come in order, so one at distance zero has no chance after k others.
+                if sums[i, -1] == 0.0 or i == j:
+                    continue
+                if tile[r, c] <= min(limits[r], sums[i, -1] * slack):
                     insert(sums, indices, i, pair_sum(x[i], x[j], bounds, weights, norm), j)
 
 

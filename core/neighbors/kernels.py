@@ -211,7 +211,9 @@ def settle(
             sums[piece],
         )
 
-    share(fill, slices(len(candidates), -(-len(candidates) // threads)), threads=threads)
+    # A thread takes longer to start than this many differences.
+    useful = min(threads, 1 + candidates.size * rows.x.shape[1] // 1_000_000)
+    share(fill, slices(len(candidates), -(-len(candidates) // useful)), threads=useful)
     order = np.lexsort((candidates, sums))[:, :k]
     return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(sums, order, axis=1)
 

@@ -45,6 +45,7 @@ class NNDescent(Backend):
         ),
     )
     deterministic: ClassVar[bool] = False
+    automatic: ClassVar[bool] = True
 
     def query(
         self,
