@@ -49,5 +49,5 @@ def test_a_click_in_the_table_goes_to_the_point(page):
 
 def test_another_method_draws_another_map(page):
     page.get_by_role("combobox", name="Method").click(timeout=MINUTE)
-    page.get_by_role("option", name="Laplacian").click()
+    page.get_by_role("menuitem", name="Laplacian").click()
     expect(page.get_by_text("Laplacian eigenmaps 1").first).to_be_attached()
