@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -211,6 +214,27 @@ def test_tile_sums_of_any_rows(kind, distance):
         x *= np.repeat(vectors.block_weights, 1250)
     truth = (np.abs(x[a][:, None] - x[b][None]) ** vectors.norm).sum(axis=2)
     np.testing.assert_allclose(out, truth, rtol=rows.relative_error + 1e-12)
+
+
+def test_counts_without_the_machine_instruction(tmp_path):
+    """The portable form of the byte kernel, as a processor without AVX2 compiles it."""
+    script = """
+import numpy as np
+from core.distance import Vectors
+from core.neighbors.kernels import prepare, tile_sums
+x = np.random.default_rng(0).integers(0, 256, (6, 9000)).astype(np.uint8)
+x[0], x[1] = 0, 255
+rows = prepare(Vectors.from_array(x, distance="tv"))
+out = np.empty((6, 6))
+tile_sums(rows.x, np.arange(6), np.arange(6), rows.bounds, rows.weights, 1, out)
+assert (out == np.abs(x[:, None].astype(int) - x).sum(axis=2)).all()
+"""
+    environment = os.environ | {
+        "NUMBA_CPU_NAME": "generic",
+        "NUMBA_CPU_FEATURES": "",
+        "NUMBA_CACHE_DIR": str(tmp_path),
+    }
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment)
 
 
 def test_types_of_one_data_agree():
