@@ -33,7 +33,7 @@ RESULTS = Path(__file__).parent / "results" / "anomalies.md"
 
 DENSITY, SURPRISE = "density in the ISOMAP plane", "surprise"
 ISOLATION = "isolation: distance to the K-th neighbour"
-MEAN, FOREST = "baseline: |z| of mean demand", "baseline: Isolation Forest"
+MEAN, FOREST = "baseline: abs. z of mean demand", "baseline: Isolation Forest"
 SCORES = (DENSITY, ISOLATION, SURPRISE, MEAN, FOREST)
 
 
