@@ -211,9 +211,9 @@ class RunConfig:
         A config made of them is equal to this one.
         """
         plain = self._plain()
-        plain_default = RunConfig(
-            unit=self.unit, neighbors=self.neighbors, method=self.method
-        )._plain()
+        # With the distance, too: not every backend can search by the unit's own.
+        choices = {name: plain[name] for name in ("unit", "distance", "neighbors", "method")}
+        plain_default = RunConfig(**choices)._plain() | {"distance": default_distance(self.unit)}
         changed = {}
         for each in fields(self):
             value, default = plain[each.name], plain_default[each.name]
