@@ -164,9 +164,7 @@ def nearest_by_tiles(
     tiles: Tiles, n: int, length: int, *, threads: int, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Indices and sums of the ``length`` nearest other rows as the tiles see them."""
-    # Of few rows, smaller blocks, so that every thread has some.
-    enough = TILE * math.ceil(n / (2 * threads * TILE))
-    blocks = slices(n, min(tiles.side, enough))
+    blocks = slices(n, tiles.side)
     # Row by row: the first block of a pair is then still in the shared cache.
     pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
     sums, indices = empty_lists(n, length, tiles.dtype)
