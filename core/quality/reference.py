@@ -8,6 +8,7 @@ of the same vectors costs one pass over its own ranks.
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from core.distance import Vectors, statistical_distance
 from core.errors import InputError
@@ -187,7 +188,9 @@ def local_grams(
             grams[block] = centre_grams(local @ local.transpose(0, 2, 1))
 
     size = max(1, _GATHER_BYTES // (4 * k * vectors.x.shape[1]))
-    share(fill, slices(count, size), threads=threads or available_threads(), progress=progress)
+    # The threads are ours; BLAS starting its own in each of them would be hundreds of times slower.
+    with threadpool_limits(1, user_api="blas"):
+        share(fill, slices(count, size), threads=threads or available_threads(), progress=progress)
     return grams
 
 

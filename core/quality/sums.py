@@ -18,6 +18,8 @@ from core.progress import Progress, silent
 # Rows compared with all others in one piece of work: fewer would fetch the others too often.
 _FEWEST_ROWS = 32
 _BLOCK_BYTES = 4 * 2**20
+# Tiles on a side of what a thread takes at a time.
+_TILES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,26 +55,47 @@ class RowSums:
     def of_all(self, *, threads: int | None = None, progress: Progress = silent) -> np.ndarray:
         """Sums of all rows with all, each pair compared once: float32 (n, n)."""
         sums = np.empty((self.n, self.n), np.float32)
-        blocks = slices(self.n, TILE)
+        blocks = slices(self.n, _TILES * TILE)
         everything = np.arange(self.n)
 
         def compare(pair: tuple[slice, slice]) -> None:
             a, b = pair
             if self.vectors.norm == 0:
                 tile = statistical_distance(self.vectors, everything[a, None], everything[b])
+                sums[a, b] = tile
+                sums[b, a] = tile.T
             else:
                 rows = self._rows
-                tile = np.empty((a.stop - a.start, b.stop - b.start))
-                tile_sums(
-                    rows.x, everything[a], everything[b], rows.bounds, rows.weights, rows.norm, tile
+                compare_blocks(
+                    rows.x, rows.bounds, rows.weights, rows.norm, everything[a], everything[b], sums
                 )
-            sums[a, b] = tile
-            sums[b, a] = tile.T
 
         pairs = [(a, b) for i, a in enumerate(blocks) for b in blocks[i:]]
         share(compare, pairs, threads=threads or available_threads(), progress=progress)
         np.fill_diagonal(sums, np.inf)
         return sums
+
+
+@numba.njit(nogil=True, cache=True)
+def compare_blocks(x, bounds, weights, norm, rows_a, rows_b, out):  # type: ignore[no-untyped-def]
+    """Fill ``out[i, j]`` and ``out[j, i]`` for i of two blocks of rows, by tiles.
+
+    Of a block with itself, only tiles on and above the diagonal are computed.
+    """
+    tile = np.empty((TILE, TILE))
+    for first in range(0, len(rows_a), TILE):
+        some = rows_a[first : first + TILE]
+        for start in range(0, len(rows_b), TILE):
+            others = rows_b[start : start + TILE]
+            if others[0] < some[0]:
+                continue
+            tile_sums(x, some, others, bounds, weights, norm, tile)
+            for i in range(len(some)):
+                for j in range(len(others)):
+                    out[some[i], others[j]] = tile[i, j]
+            for j in range(len(others)):
+                for i in range(len(some)):
+                    out[others[j], some[i]] = tile[i, j]
 
 
 @numba.njit(nogil=True, cache=True)
