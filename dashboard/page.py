@@ -107,6 +107,7 @@ class Page:
             pmui.Select.from_param(choice.neighbors, **stretch),
             pmui.IntSlider.from_param(choice.k, **stretch),
             pmui.Select.from_param(choice.method, **stretch),
+            pmui.Select.from_param(choice.rank_by, **stretch),
             self.progress,
             self.status,
             self.cancel,
@@ -165,6 +166,9 @@ class Page:
         def place(selected: int | None) -> str:
             return "" if selected is None else explorer.place(selected)
 
+        def explanation(selected: int | None) -> str:
+            return "" if selected is None else explorer.explanation(selected)
+
         def distribution(run: Run, selected: int) -> hv.Overlay:
             typical = int(run.hdr.typical[0])
             return plots.distribution_plot(
@@ -186,7 +190,8 @@ class Page:
         chosen = explorer.param.selected
         return self._when_drawn(
             pmui.Typography(pn.bind(title, chosen), variant="h6", margin=(5, 10, 0, 10)),
-            pmui.Typography(pn.bind(place, chosen), variant="body2", margin=(0, 10, 5, 10)),
+            pmui.Typography(pn.bind(place, chosen), variant="body2", margin=(0, 10, 0, 10)),
+            pmui.Typography(pn.bind(explanation, chosen), variant="body2", margin=(0, 10, 5, 10)),
             pmui.Typography("Distribution of demand", **heading),
             pane(distribution),
             pmui.Typography("Demand by time of week", **heading),

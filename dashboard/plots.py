@@ -7,22 +7,11 @@ import numpy as np
 import pandas as pd
 from bokeh.models import HoverTool
 
-from core.density import LEVELS
 from core.embedding import METHODS
+from core.figures.palette import HDR_COLORS, LABEL, OTHERS, TYPICAL
+from core.profile import REGIONS, week_quantiles
 from core.runs import Run
-from core.slots import slot_of
-
-# Yellow to dark red to black, as in the paper's figures.
-HDR_COLORS: Mapping[str, str] = dict(
-    zip(
-        LEVELS,
-        ("#ffd92f", "#fdae38", "#f9763a", "#e03c31", "#a81c2f", "#641220", "#000000"),
-        strict=True,
-    )
-)
-SELECTED, POPULATION, TYPICAL = "#1f6fd6", "#8a8f98", "#e08a1e"
-DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-QUANTILE_REGIONS = (99, 95, 75, 50)
+from core.slots import DAYS
 
 # Numbers of fewer values, such as occupants, are told apart better as categories.
 MAXIMUM_CATEGORIES = 10
@@ -72,7 +61,7 @@ def map_plot(run: Run, values: pd.Series, *, color_by: str) -> hv.Overlay:
     )
     named = table[table["rank"] <= len(run.hdr.anomalies)]
     labels = hv.Labels(named, ["x", "y"], "label").opts(
-        text_color=SELECTED, text_font_size="9pt", yoffset=0.02 * (float(np.ptp(table["y"])) or 1.0)
+        text_color=LABEL, text_font_size="9pt", yoffset=0.02 * (float(np.ptp(table["y"])) or 1.0)
     )
     return points * labels
 
@@ -81,7 +70,7 @@ def selection_ring(run: Run, row: int) -> hv.Points:
     """Ring the point that is looked at."""
     place = (run.y[row, 0], run.y[row, 1] if run.y.shape[1] > 1 else 0.0)
     return hv.Points([place]).opts(
-        marker="circle", size=16, fill_color=None, line_color=SELECTED, line_width=2.5
+        marker="circle", size=16, fill_color=None, line_color=LABEL, line_width=2.5
     )
 
 
@@ -96,7 +85,7 @@ def distribution_plot(groups: Mapping[str, np.ndarray], *, height: int = 210) ->
     top = max(float(np.quantile(kwh, 0.995)) for kwh in groups.values()) or 1.0
     edges = np.linspace(min(0.0, min(kwh.min() for kwh in groups.values())), top, 61)
     layers: list[hv.Element] = []
-    for (name, kwh), color in zip(groups.items(), (SELECTED, TYPICAL, POPULATION), strict=False):
+    for (name, kwh), color in zip(groups.items(), (LABEL, TYPICAL, OTHERS), strict=False):
         share = 100 * np.histogram(np.minimum(kwh, top), edges)[0] / len(kwh)
         if not layers:
             layer = hv.Histogram((edges, share), label=name).opts(
@@ -118,24 +107,18 @@ def distribution_plot(groups: Mapping[str, np.ndarray], *, height: int = 210) ->
 
 def week_plot(readings: pd.DataFrame, interval_minutes: int, *, height: int = 230) -> hv.Overlay:
     """Draw the quantile regions of demand over the week, and the median."""
-    slots = slot_of(readings["time"].to_numpy(), interval_minutes)
-    tails = [(100 - region) / 200 for region in QUANTILE_REGIONS]
-    quantiles = readings["kwh"].groupby(slots).quantile([*tails, 0.5, *[1 - t for t in tails]])
-    table = quantiles.unstack()
-    per_day = 1440 // interval_minutes
-    days = table.index.to_numpy() / per_day
+    times, kwh = readings["time"].to_numpy(), readings["kwh"].to_numpy()
+    week = week_quantiles(times, kwh, interval_minutes)
     layers: list[hv.Element] = []
-    for region, tail, alpha in zip(QUANTILE_REGIONS, tails, (0.15, 0.3, 0.5, 0.8), strict=True):
-        band = (days, table[tail].to_numpy(), table[1 - tail].to_numpy())
+    for region, alpha in zip(range(len(REGIONS))[::-1], (0.15, 0.3, 0.5, 0.8), strict=True):
+        band = (week.days, week.low[region], week.high[region])
         layers.append(
-            hv.Area(band, vdims=["low", "high"], label=f"{region} %").opts(
+            hv.Area(band, vdims=["low", "high"], label=f"{REGIONS[region]} %").opts(
                 color=TYPICAL, fill_alpha=alpha, line_alpha=0
             )
         )
-    layers.append(
-        hv.Curve((days, table[0.5].to_numpy()), label="median").opts(color="black", line_width=1.2)
-    )
-    layers += [hv.VLine(day).opts(color=POPULATION, line_width=0.6) for day in range(1, 7)]
+    layers.append(hv.Curve((week.days, week.median), label="median").opts(color=LABEL))
+    layers += [hv.VLine(day).opts(color=OTHERS, line_width=0.6) for day in range(1, 7)]
     return hv.Overlay(layers).opts(
         responsive=True,
         height=height,

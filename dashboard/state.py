@@ -12,6 +12,7 @@ from core.readings import Dataset
 from core.registry import Registry
 from core.runs import Run, RunConfig
 from core.slots import slot_of
+from core.surprise import explain
 from core.units import UNITS
 
 UNIT_TITLES = {
@@ -55,6 +56,16 @@ class Explorer(param.Parameterized):
     k: Any = param.Integer(
         default=20, bounds=(2, 200), label="Neighbours of each point", doc="K of the graph"
     )
+    rank_by: Any = param.Selector(
+        default="density",
+        objects={
+            "low density on the map": "density",
+            "distance to the neighbours": "isolation",
+            "surprise, given the neighbours": "surprise",
+        },
+        label="Anomalies by",
+        doc="What makes a point anomalous",
+    )
     color_by: Any = param.Selector(
         default=HDR, objects=[HDR], label="Colour by", doc="What colours say"
     )
@@ -63,7 +74,7 @@ class Explorer(param.Parameterized):
     selected: Any = param.Integer(default=None, allow_None=True, doc="The row that is looked at")
 
     # What makes another run; the rest only changes how it is shown.
-    CHOICES = ("unit", "household", "distance", "neighbors", "k", "method")
+    CHOICES = ("unit", "household", "distance", "neighbors", "k", "method", "rank_by")
 
     def __init__(self, dataset: Dataset, **values: Any) -> None:
         super().__init__(**values)
@@ -85,6 +96,7 @@ class Explorer(param.Parameterized):
             neighbors=self.neighbors,
             k=self.k,
             method=self.method,
+            rank_by=self.rank_by,
         )
 
     def show(self, run: Run) -> None:
@@ -111,6 +123,11 @@ class Explorer(param.Parameterized):
             f"anomaly rank {self.run.hdr.rank[row]:,} of {self.run.n:,} · {region} · "
             f"{unit['m']:,} readings"
         )
+
+    def explanation(self, row: int) -> str:
+        """When and how a point differs from what its neighbours suggest, in words."""
+        text = explain(self.run.surprise, row, interval_minutes=self.dataset.interval_minutes)
+        return text[0].upper() + text[1:] + "."
 
     def colors(self) -> pd.Series:
         """What the points are coloured by, (n,)."""
