@@ -32,8 +32,10 @@ clean:
 $(DEMO)/manifest.json: | .venv/installed
 	$(BIN)/wattfold demo $(DEMO)
 
+# Debian keeps venv in a package of its own.
 .venv/bin/python:
-	$(PYTHON) -m venv .venv || python3 -m venv .venv
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: PYTHON=... make" >&2; exit 1; }
+	$(PYTHON) -m venv .venv || { rm -rf .venv; apt-get install -y -qq python3-venv && $(PYTHON) -m venv .venv; }
 
 # annoy and hnswlib are compiled when they are installed, which takes a C++ compiler.
 .venv/installed: pyproject.toml constraints.txt | .venv/bin/python
