@@ -115,6 +115,7 @@ def search(
     remembered = n if _remembers(n, p) else 0
     # Sums of tiles and of boxes are rounded; what is found must not depend on that.
     slack = 1 + 2 * rows.relative_error
+    varying = np.flatnonzero(tree.lower[0] < tree.upper[0])
     space = Space(
         x=rows.x,
         bounds=rows.bounds,
@@ -122,8 +123,10 @@ def search(
         norm=rows.norm,
         order=tree.order,
         spans=tree.spans,
-        lower=tree.lower,
-        upper=tree.upper,
+        varying=varying,
+        lower=tree.lower[:, varying],
+        upper=tree.upper[:, varying],
+        box_bounds=np.searchsorted(varying, rows.bounds),
         memo=np.full((remembered, remembered), np.nan),
         slack=slack,
         reach=(slack + 2.0**-32) / (1 + epsilon) ** rows.norm,

@@ -32,8 +32,11 @@ class Space(NamedTuple):
     ----------
     x, bounds, weights, norm
         Those of ``Rows``.
-    order, spans, lower, upper
+    order, spans
         Those of ``Tree``.
+    varying, lower, upper, box_bounds
+        The columns in which not all rows agree, the boxes of ``Tree`` in these, and where among
+        them each chunk starts.
     memo : ndarray of shape (n, n) or (0, 0), float64
         Sums between the places of ``order`` as far as they are known, else NaN; a place has met
         all of a leaf or none of it. |a − b| is symmetric: what one leaf compared, the other need
@@ -50,8 +53,10 @@ class Space(NamedTuple):
     norm: int
     order: np.ndarray
     spans: np.ndarray
+    varying: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    box_bounds: np.ndarray
     memo: np.ndarray
     slack: float
     reach: float
@@ -76,60 +81,66 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
     compared : int
         How many pairs of a row of this leaf and a leaf were not pruned.
     """
-    x, order, spans, lower, upper = space.x, space.order, space.spans, space.lower, space.upper
-    bounds, weights, norm = space.bounds, space.weights, space.norm
+    x, order, spans = space.x, space.order, space.spans
     start, stop = spans[leaf]
     rows, size, first_leaf = order[start:stop], stop - start, len(spans) // 2
     # Lists of this thread alone: what threads share costs them dearly to refer to.
     near = np.full((size, sums.shape[1]), np.inf)
     names = np.full((size, sums.shape[1]), -1, np.int32)
-    last = near.shape[1] - 1
+    radii = np.full(size, np.inf)
+    columns = np.empty((len(space.varying), size), np.float32)
+    for q in range(size):
+        for c in range(len(space.varying)):
+            columns[c, q] = x[rows[q], space.varying[c]]
+    totals, parts = np.empty(size), np.empty(size, np.float32)
     active = np.empty(size, np.int64)
     # Sizes of leaves differ by at most one.
-    block = np.empty((size, size + 1))
-    columns = x[rows].T.astype(np.float32)
+    block = np.empty((size + 1, size))
     # By distance of the box; equally near ones in the order in which the search unwinds.
     queue = [(0.0, 0, leaf)]
-    node, height = leaf, 0
-    while node > 0:
-        sibling = node + 1 if node % 2 == 1 else node - 1
-        node, height = (node - 1) // 2, height + 1
-        gap = _box_gap(lower, upper, leaf, sibling, bounds, weights, norm)
-        heapq.heappush(queue, (gap, height, sibling))
-    farthest, compared = np.inf, 0
+    compared = 0
     while len(queue) > 0:
         gap, height, node = heapq.heappop(queue)
-        if gap > space.reach * farthest:
+        if gap > space.reach * radii.max():
             break
         if node < first_leaf:
             for child in (2 * node + 1, 2 * node + 2):
-                gap = _box_gap(lower, upper, leaf, child, bounds, weights, norm)
-                heapq.heappush(queue, (gap, height, child))
+                _point_gaps(space, columns, child, radii, totals, parts)
+                if np.any(totals <= space.reach * radii):
+                    heapq.heappush(queue, (totals.min(), height, child))
             continue
-        limits = space.reach * near[:, last]
-        n_active = _find_active(
-            columns, limits, lower[node], upper[node], bounds, weights, norm, active
-        )
+        _point_gaps(space, columns, node, radii, totals, parts)
+        n_active = 0
+        for q in range(size):
+            if totals[q] <= space.reach * radii[q]:
+                active[n_active] = q
+                n_active += 1
         if n_active == 0:
             continue
         compared += n_active
         _compare(space, start, active[:n_active], node, finished[node], block)
-        other_start, other_stop = spans[node]
-        for a in range(n_active):
-            q = active[a]
-            limit = space.slack * near[q, last]
-            for r in range(other_stop - other_start):
-                if block[a, r] <= limit:
-                    j = order[other_start + r]
+        first, last = spans[node]
+        for r in range(last - first):
+            for a in range(n_active):
+                q = active[a]
+                if block[r, a] <= space.slack * radii[q]:
+                    i, j = rows[q], order[first + r]
                     # No sum is below zero: where a list ends with duplicates, indices decide.
-                    if j == rows[q] or (limit == 0.0 and j > names[q, last]):
+                    if i == j or (radii[q] == 0.0 and j > names[q, -1]):
                         continue
-                    exact = block[a, r]
+                    exact = block[r, a]
                     if space.slack > 1:
-                        exact = pair_sum(x[rows[q]], x[j], bounds, weights, norm)
+                        exact = pair_sum(x[i], x[j], space.bounds, space.weights, space.norm)
                     insert(near, names, q, exact, j)
-                    limit = space.slack * near[q, last]
-        farthest = near[:, last].max()
+                    radii[q] = near[q, -1]
+        if node == leaf:
+            # Its siblings at all heights hold every other row.
+            while node > 0:
+                sibling = node + 1 if node % 2 == 1 else node - 1
+                node, height = (node - 1) // 2, height + 1
+                _point_gaps(space, columns, sibling, radii, totals, parts)
+                if np.any(totals <= space.reach * radii):
+                    heapq.heappush(queue, (totals.min(), height, sibling))
     for q in range(size):
         sums[rows[q]] = near[q]
         indices[rows[q]] = names[q]
@@ -138,89 +149,59 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
 
 @njit(cache=True, nogil=True)
 def _compare(space, start, active, other, known, block):  # type: ignore[no-untyped-def]
-    """Fill ``block[a, r]`` with the sums of the active queries and all rows of a leaf."""
-    other_start, other_stop = space.spans[other]
-    width = other_stop - other_start
-    others = space.order[other_start:other_stop]
-    queries = space.order[start + active]
+    """Fill ``block[r, a]`` with the sums of all rows of a leaf and the active queries."""
+    first, last = space.spans[other]
+    rows, queries = space.order[first:last], space.order[start + active]
     if len(space.memo) == 0:
-        tile_sums(space.x, queries, others, space.bounds, space.weights, space.norm, block)
+        tile_sums(space.x, rows, queries, space.bounds, space.weights, space.norm, block)
         return
-    missing = np.empty(width, np.int64)
+    missing = np.empty(len(rows), np.int64)
     n_missing = 0
-    for r in range(width):
-        if known and not np.isnan(space.memo[other_start + r, start]):
+    for r in range(len(rows)):
+        if known and not np.isnan(space.memo[first + r, start]):
             for a in range(len(active)):
-                block[a, r] = space.memo[other_start + r, start + active[a]]
+                block[r, a] = space.memo[first + r, start + active[a]]
         else:
             missing[n_missing] = r
             n_missing += 1
     missing = missing[:n_missing]
-    tile = np.empty((len(active), n_missing))
-    tile_sums(space.x, queries, others[missing], space.bounds, space.weights, space.norm, tile)
+    tile = np.empty((n_missing, len(active)))
+    tile_sums(space.x, rows[missing], queries, space.bounds, space.weights, space.norm, tile)
+    for m in range(n_missing):
+        block[missing[m], : len(active)] = tile[m]
     for a in range(len(active)):
-        for m in range(n_missing):
-            block[a, missing[m]] = tile[a, m]
-        for r in range(width):
-            space.memo[start + active[a], other_start + r] = block[a, r]
+        for r in range(len(rows)):
+            space.memo[start + active[a], first + r] = block[r, a]
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
-def _find_active(columns, limits, low, high, bounds, weights, norm, active):  # type: ignore[no-untyped-def]
-    """Fill ``active`` with the queries whose sum to a box is not surely above their limit.
+def _point_gaps(space, columns, node, radii, totals, parts):  # type: ignore[no-untyped-def]
+    """Fill ``totals[q]`` with the sum from a query to a node's box, or less.
 
-    Of long rows, a box is left to be compared when a glimpse does not bring any query as far as it
-    should: measuring it to the end would rarely prune it.
+    Long rows are not measured to their end when a glimpse brings no query as far as it should:
+    that would rarely prune the box.
 
     Parameters
     ----------
-    columns : ndarray of shape (p, queries), float32
+    columns : ndarray of shape (varying columns, queries), float32
         The queries transposed, so that a register holds eight of them.
     """
-    size = len(limits)
-    totals, parts, zero = np.zeros(size), np.empty(size, np.float32), np.float32(0)
+    lower, upper, bounds, weights = space.lower, space.upper, space.box_bounds, space.weights
+    size, zero = len(radii), np.float32(0)
+    totals[:] = 0
     for chunk in range(len(weights)):
         parts[:] = 0
         for c in range(bounds[chunk], bounds[chunk + 1]):
-            a, b = np.float32(low[c]), np.float32(high[c])
-            if norm == 1:
+            low, high = np.float32(lower[node, c]), np.float32(upper[node, c])
+            if space.norm == 1:
                 for q in range(size):
-                    parts[q] += max(max(a - columns[c, q], columns[c, q] - b), zero)
+                    parts[q] += max(max(low - columns[c, q], columns[c, q] - high), zero)
             else:
                 for q in range(size):
-                    parts[q] += max(max(a - columns[c, q], columns[c, q] - b), zero) ** 2
-        seen, hopeful = bounds[chunk + 1] / len(columns), False
+                    parts[q] += max(max(low - columns[c, q], columns[c, q] - high), zero) ** 2
+        seen, hopeful = (chunk + 1) / len(weights), False
         for q in range(size):
             totals[q] += weights[chunk] * parts[q]
-            hopeful |= totals[q] >= _HOPEFUL * seen * limits[q]
+            hopeful |= totals[q] >= _HOPEFUL * seen * space.reach * radii[q]
         if seen >= _GLIMPSE and not hopeful:
             break
-    n_active = 0
-    for q in range(size):
-        if not totals[q] > limits[q]:
-            active[n_active] = q
-            n_active += 1
-    return n_active
-
-
-@njit(cache=True, nogil=True)
-def _box_gap(lower, upper, one, other, bounds, weights, norm):  # type: ignore[no-untyped-def]
-    """Sum between the boxes of two nodes: no two of their rows have a smaller one."""
-    total = 0.0
-    for chunk in range(len(weights)):
-        start, stop = bounds[chunk], bounds[chunk + 1]
-        total += weights[chunk] * _gap(lower, upper, one, lower, upper, other, start, stop, norm)
-    return total
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _gap(lower_a, upper_a, a, lower_b, upper_b, b, start, stop, norm):  # type: ignore[no-untyped-def]
-    """Σ gap^norm between two boxes over one chunk of columns, in float32."""
-    total, zero = np.float32(0), np.float32(0)
-    # Signed columns might count from the end, which keeps the compiler from using registers.
-    for c in range(np.uintp(start), np.uintp(stop)):
-        below = np.float32(lower_a[a, c]) - np.float32(upper_b[b, c])
-        above = np.float32(lower_b[b, c]) - np.float32(upper_a[a, c])
-        gap = max(max(below, above), zero)
-        total += gap if norm == 1 else gap * gap
-    return total
