@@ -103,7 +103,7 @@ def measure_quality(
         Size of a neighbourhood.
     sample : int, optional
         How many points to measure, each against all. By default all of up to 10,000 points, and
-        2,000 of more.
+        1,000 of more.
     seed : int
         Chooses the sample.
     threads : int, optional

@@ -19,7 +19,7 @@ from core.quality.sums import RowSums
 
 # Up to this many points, every point is measured; beyond it, a sample of them against all.
 ALL_POINTS_LIMIT = 10_000
-DEFAULT_SAMPLE = 2_000
+DEFAULT_SAMPLE = 1_000
 
 # Sums are kept for the next embedding while they fit into this much memory; neighbourhoods are
 # gathered by pieces that stay in a processor's cache.
@@ -97,7 +97,7 @@ def prepare_reference(
         Size of a neighbourhood; clamped to n − 1 with a notice.
     sample : int, optional
         How many points to measure, each against all. By default all of up to 10,000 points, and
-        2,000 of more.
+        1,000 of more.
     seed : int
         Chooses the sample.
     threads : int, optional
