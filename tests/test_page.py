@@ -11,9 +11,12 @@ MINUTE = 60_000
 expect.set_options(timeout=MINUTE)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(browser, served) -> Page:
-    """The page with its first map drawn; at the end, nothing must have gone wrong in it."""
+    """The page with its first map drawn; at the end, nothing must have gone wrong in it.
+
+    The tests go on where the one before left it, as a person does: opening it is the dear part.
+    """
     page = browser.new_page(viewport={"width": 1366, "height": 768})
     errors: list[str] = []
     hosts: set[str] = set()
