@@ -275,10 +275,11 @@ def main() -> None:
     lines = [f"{arguments.threads} threads, K = {K}; recall of ours on 400 points.", ""]
     for name in arguments.only:
         lines += SECTIONS[name](load, arguments.threads, arguments.repeats)
-    if set(arguments.only) == set(SECTIONS):
-        RESULTS.parent.mkdir(exist_ok=True)
-        text = "# Neighbours\n\n`python benchmarks/neighbors.py`\n\n" + "\n".join(lines)
-        RESULTS.write_text(text.rstrip() + "\n", encoding="utf-8")
+        # After each section: a run that is ended early keeps the tables it has finished.
+        if arguments.only == list(SECTIONS):
+            RESULTS.parent.mkdir(exist_ok=True)
+            text = "# Neighbours\n\n`python benchmarks/neighbors.py`\n\n" + "\n".join(lines)
+            RESULTS.write_text(text.rstrip() + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
