@@ -2,10 +2,8 @@
 
 import argparse
 import os
-import subprocess
+import socket
 import sys
-import threading
-import webbrowser
 from pathlib import Path
 from typing import Any
 
@@ -28,35 +26,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
-    """Check the dataset, then serve until stopped."""
+    """Check the dataset, then become the server; comes back only with an error."""
     path = arguments.dataset or os.environ.get("WATTFOLD_DATA")
     if not path:
         raise InputError("name the dataset to serve, or set WATTFOLD_DATA; wattfold demo makes one")
     Dataset.open(path)
     if not 1 <= arguments.port <= 65535:
         raise InputError(f"--port must be from 1 to 65535, got {arguments.port}")
-    address = f"http://localhost:{arguments.port}"
+    _check_free(arguments.port)
+    print(f"Wattfold is at http://localhost:{arguments.port} (Ctrl+C stops it)", flush=True)
     command = [sys.executable, "-m", "panel", "serve", str(APP), "--index", "app"]
     command += ["--address", "localhost", "--port", str(arguments.port), "--log-level", "warning"]
-    server = subprocess.Popen(  # noqa: S603 (our own interpreter and script)
-        command, env={**os.environ, "WATTFOLD_DATA": str(Path(path).absolute())}
-    )
-    print(f"Wattfold is at {address} (Ctrl+C stops it)", file=sys.stderr, flush=True)
     if not arguments.no_browser:
-        opening = threading.Timer(2.0, webbrowser.open, [address])
-        opening.daemon = True
-        opening.start()
-    try:
-        status = server.wait()
-    except KeyboardInterrupt:
-        server.terminate()
-        server.wait()
-        status = 0
-    if status not in (0, -15):
-        raise InputError(f"the server ended with status {status}; is port {arguments.port} taken?")
-    return {"address": address}
+        command.append("--show")
+    # The server takes this process's place, so that whoever stops one stops the other.
+    environment = {**os.environ, "WATTFOLD_DATA": str(Path(path).absolute())}
+    os.execve(command[0], command, environment)  # noqa: S606 (our own interpreter and script)
+
+
+def _check_free(port: int) -> None:
+    """Say that a port is taken before the server does so at length."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("localhost", port))
+        except OSError as error:
+            raise InputError(
+                f"port {port} cannot be used: {error.strerror}; choose another with --port"
+            ) from error
 
 
 def render(result: dict[str, Any]) -> str:
-    """Say nothing more: the address was printed when the server started."""
+    """Never reached: the server has taken the place of the command."""
     return ""
