@@ -27,9 +27,11 @@ class TSNE(Method):
     """Each point keeps the company it had.
 
     Attraction is exaggerated at first, as usual, but eases geometrically over half of the
-    iterations instead of being dropped at once. On the ten Australian households that ends at a
-    divergence lower by 0.056 in as many steps, trustworthiness is higher by 0.011, and it varies
-    an eighth as much from seed to seed.
+    iterations instead of being dropped at once. Over ten households of 336 slots and four seeds
+    that ends at a divergence lower by 0.057 than openTSNE's default in as many steps, with
+    trustworthiness at K = 20 higher by 0.010 (0.906, 0.897) and a fifth of its spread between
+    seeds. The schedule was chosen on those households, so expect less elsewhere: on 3,639
+    synthetic profiles trustworthiness is the same to 0.001.
     """
 
     name = "tsne"
