@@ -11,8 +11,8 @@ import multiprocessing
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -76,7 +76,7 @@ class Job:
 class _Worker:
     process: multiprocessing.process.BaseProcess
     pipe: Connection
-    warm: bool = False
+    state: Literal["cold", "warming", "warm"] = "cold"
     job: Job | None = None
 
 
@@ -90,8 +90,9 @@ class WorkerPool:
     limits : Limits
         What each job may use.
     warm_up : tuple of callables
-        Importable functions that every worker calls while it has nothing to do: imports and
-        compilation that nobody should wait for. A job goes before the steps that are left.
+        Importable functions that every worker calls once while it has nothing to do: imports
+        and compilation that nobody should wait for. Workers get warm one after the other, so
+        that another is free for a job meanwhile.
     """
 
     def __init__(
@@ -177,6 +178,7 @@ class WorkerPool:
                 self._reap()
                 self._keep_enough_workers()
                 self._start_jobs()
+                self._warm_one()
                 pipes = {worker.pipe: worker for worker in self._workers}
             for ready in wait([*pipes, self._wake_out], timeout=_POLL_SECONDS):
                 if ready is self._wake_out:
@@ -209,7 +211,7 @@ class WorkerPool:
         while len(self._workers) < self.size + 1:
             ours, theirs = self._context.Pipe()
             process = self._context.Process(
-                target=_work, args=(theirs, self._warm_up), name="wattfold-worker", daemon=True
+                target=_work, args=(theirs,), name="wattfold-worker", daemon=True
             )
             process.start()
             theirs.close()
@@ -218,10 +220,10 @@ class WorkerPool:
     def _start_jobs(self) -> None:
         while self._queued and sum(w.job is not None for w in self._workers) < self.size:
             idle = [worker for worker in self._workers if worker.job is None]
-            worker = max(idle, key=lambda worker: worker.warm)
+            worker = min(idle, key=lambda worker: ("warm", "cold", "warming").index(worker.state))
             job = self._next_job()
             try:
-                worker.pipe.send((job.task, job.argument))
+                worker.pipe.send(("job", job.task, job.argument))
             except OSError:  # it died while idle: the pipe's end will tell, another takes the job
                 self._queued.insert(0, job)
                 self._end(worker)
@@ -230,6 +232,16 @@ class WorkerPool:
             worker.job = job
             job.state, job.started, job.position = "running", time.monotonic(), 0
         self._number_queue()
+
+    def _warm_one(self) -> None:
+        """Let one idle worker get warm, as long as another one stays free."""
+        idle = [worker for worker in self._workers if worker.job is None]
+        cold = [worker for worker in idle if worker.state == "cold"]
+        busy_warming = any(worker.state == "warming" for worker in self._workers)
+        if self._warm_up and cold and len(idle) > 1 and not busy_warming:
+            with suppress(OSError):  # it died: the pipe's end will tell
+                cold[-1].pipe.send(("warm", self._warm_up, None))
+                cold[-1].state = "warming"
 
     def _next_job(self) -> Job:
         """Take the oldest job of the session that was served least recently."""
@@ -253,7 +265,7 @@ class WorkerPool:
         with self._lock:
             job = worker.job
             if kind == "warm":
-                worker.warm = True
+                worker.state = "warm"
             elif job is None:
                 return
             elif kind == "started":
@@ -327,18 +339,18 @@ def _resident_mb(pid: int | None) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def _work(pipe: Connection, warm_up: tuple[Callable[[], None], ...]) -> None:
-    """Run in the worker: do jobs until the pipe ends, and get warm while there are none."""
-    steps = deque(warm_up)
+def _work(pipe: Connection) -> None:
+    """Run in the worker: do what comes through the pipe until it ends."""
     while True:
-        while steps and not pipe.poll():
-            steps.popleft()()
-            if not steps:
-                pipe.send(("warm",))
         try:
-            task, argument = pipe.recv()
+            kind, task, argument = pipe.recv()
         except EOFError:
             return
+        if kind == "warm":
+            for step in task:
+                step()
+            pipe.send(("warm",))
+            continue
         pipe.send(("started",))
         try:
             pipe.send(("done", task(argument, _Reporter(pipe))))

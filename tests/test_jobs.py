@@ -171,6 +171,24 @@ def test_limits_of_time_and_memory():
         pool.close()
 
 
+def warm_until_told():
+    while not Path(os.environ["GATE"]).exists():
+        time.sleep(0.05)
+
+
+def test_workers_get_warm_one_by_one_and_a_job_need_not_wait_for_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("GATE", str(tmp_path / "gate"))
+    pool = WorkerPool(1, warm_up=(warm_until_told,))
+    try:
+        wait_until(lambda: any(worker.state == "warming" for worker in pool._workers))
+        assert finish(pool.submit("a", "k", double, 1)).result == 2
+        assert sorted(worker.state for worker in pool._workers) == ["cold", "warming"]
+        (tmp_path / "gate").touch()
+        wait_until(lambda: all(worker.state == "warm" for worker in pool._workers))
+    finally:
+        pool.close()
+
+
 def test_many_cancels_leave_no_process_and_no_handle_behind(pool):
     finish(pool.submit("a", "warm", double, 1))
     wait_until(lambda: len(pool.process_ids) == 2)
