@@ -92,29 +92,23 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
     for q in range(size):
         for c in range(len(space.varying)):
             columns[c, q] = x[rows[q], space.varying[c]]
-    totals, parts = np.empty(size), np.empty(size, np.float32)
+    boxes = columns, space.lower, space.upper, space.box_bounds, space.weights, space.norm
+    limits, totals, parts = np.full(size, np.inf), np.empty(size), np.empty(size, np.float32)
     active = np.empty(size, np.int64)
     # Sizes of leaves differ by at most one.
     block = np.empty((size + 1, size))
     # By distance of the box; equally near ones in the order in which the search unwinds.
-    queue = [(0.0, 0, leaf)]
+    queue = [(np.float32(0), 0, leaf)]
     compared = 0
     while len(queue) > 0:
         gap, height, node = heapq.heappop(queue)
-        if gap > space.reach * radii.max():
-            break
         if node < first_leaf:
             for child in (2 * node + 1, 2 * node + 2):
-                _point_gaps(space, columns, child, radii, totals, parts)
-                if np.any(totals <= space.reach * radii):
-                    heapq.heappush(queue, (totals.min(), height, child))
+                n_active, gap = _find_active(child, *boxes, limits, totals, parts, active)
+                if n_active > 0:
+                    heapq.heappush(queue, (gap, height, child))
             continue
-        _point_gaps(space, columns, node, radii, totals, parts)
-        n_active = 0
-        for q in range(size):
-            if totals[q] <= space.reach * radii[q]:
-                active[n_active] = q
-                n_active += 1
+        n_active, gap = _find_active(node, *boxes, limits, totals, parts, active)
         if n_active == 0:
             continue
         compared += n_active
@@ -133,14 +127,15 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
                         exact = pair_sum(x[i], x[j], space.bounds, space.weights, space.norm)
                     insert(near, names, q, exact, j)
                     radii[q] = near[q, -1]
+        limits[:] = space.reach * radii
         if node == leaf:
-            # Its siblings at all heights hold every other row.
+            # The siblings of this leaf and of all nodes above it hold every other row.
             while node > 0:
                 sibling = node + 1 if node % 2 == 1 else node - 1
                 node, height = (node - 1) // 2, height + 1
-                _point_gaps(space, columns, sibling, radii, totals, parts)
-                if np.any(totals <= space.reach * radii):
-                    heapq.heappush(queue, (totals.min(), height, sibling))
+                n_active, gap = _find_active(sibling, *boxes, limits, totals, parts, active)
+                if n_active > 0:
+                    heapq.heappush(queue, (gap, height, sibling))
     for q in range(size):
         sums[rows[q]] = near[q]
         indices[rows[q]] = names[q]
@@ -175,8 +170,10 @@ def _compare(space, start, active, other, known, block):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
-def _point_gaps(space, columns, node, radii, totals, parts):  # type: ignore[no-untyped-def]
-    """Fill ``totals[q]`` with the sum from a query to a node's box, or less.
+def _find_active(  # type: ignore[no-untyped-def]
+    node, columns, lower, upper, bounds, weights, norm, limits, totals, parts, active
+):
+    """Find the queries whose sum to a node's box is not surely above their limit.
 
     Long rows are not measured to their end when a glimpse brings no query as far as it should:
     that would rarely prune the box.
@@ -185,23 +182,36 @@ def _point_gaps(space, columns, node, radii, totals, parts):  # type: ignore[no-
     ----------
     columns : ndarray of shape (varying columns, queries), float32
         The queries transposed, so that a register holds eight of them.
+    limits : ndarray of shape (queries,), float64
+    totals, parts : ndarrays of shape (queries,), float64 and float32
+        To work in.
+    active : ndarray of shape (queries,), int64
+        Filled with these queries.
+
+    Returns
+    -------
+    n_active : int
+    nearest : float32
+        The smallest of all sums, as far as they were measured.
     """
-    lower, upper, bounds, weights = space.lower, space.upper, space.box_bounds, space.weights
-    size, zero = len(radii), np.float32(0)
+    size, zero = len(limits), np.float32(0)
     totals[:] = 0
     for chunk in range(len(weights)):
         parts[:] = 0
         for c in range(bounds[chunk], bounds[chunk + 1]):
             low, high = np.float32(lower[node, c]), np.float32(upper[node, c])
-            if space.norm == 1:
+            if norm == 1:
                 for q in range(size):
                     parts[q] += max(max(low - columns[c, q], columns[c, q] - high), zero)
             else:
                 for q in range(size):
                     parts[q] += max(max(low - columns[c, q], columns[c, q] - high), zero) ** 2
-        seen, hopeful = (chunk + 1) / len(weights), False
-        for q in range(size):
-            totals[q] += weights[chunk] * parts[q]
-            hopeful |= totals[q] >= _HOPEFUL * seen * space.reach * radii[q]
-        if seen >= _GLIMPSE and not hopeful:
+        totals += weights[chunk] * parts
+        seen = (chunk + 1) / len(weights)
+        if _GLIMPSE <= seen < 1 and not np.any(totals >= _HOPEFUL * seen * limits):
             break
+    n_active = 0
+    for q in range(size):
+        active[n_active] = q
+        n_active += totals[q] <= limits[q]
+    return n_active, np.float32(totals.min())
