@@ -166,7 +166,10 @@ def _score_points(
     """Rank contributions (s, 5) and exact neighbours (s, k) of the measured points."""
     axes = np.ascontiguousarray(y.T)
     contributions = np.empty((len(reference.points), 5))
-    neighbors = np.empty((len(reference.points), reference.k), np.int64)
+    known = reference.neighbors is not None
+    neighbors = reference.neighbors
+    if neighbors is None:
+        neighbors = np.empty((len(reference.points), reference.k), np.int64)
 
     def score(block: slice) -> None:
         ranks.score_rows(
@@ -175,6 +178,7 @@ def _score_points(
             axes,
             contributions[block],
             neighbors[block],
+            known,
         )
 
     share(score, reference.blocks, threads=threads or available_threads(), progress=progress)

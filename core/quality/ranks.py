@@ -92,6 +92,7 @@ def score_rows(
     y: np.ndarray,
     contributions: np.ndarray,
     neighbors: np.ndarray,
+    neighbors_known: bool,
 ) -> None:
     """Compare the input and output ranks around a block of points.
 
@@ -109,7 +110,8 @@ def score_rows(
     contributions : float64 ndarray of shape (rows, 5)
         Written.
     neighbors : int64 ndarray of shape (rows, k)
-        Written: U, nearest first.
+        U, nearest first; written unless known.
+    neighbors_known : bool
     """
     k = neighbors.shape[1]
     near_out = np.empty(k, np.int64)
@@ -117,7 +119,8 @@ def score_rows(
     for row in range(points.size):
         distances = input_sums[row]
         near_in = neighbors[row]
-        select_nearest(distances, near_in)
+        if not neighbors_known:
+            select_nearest(distances, near_in)
         _squared_distances(y, points[row], output_distances)
         select_nearest(output_distances, near_out)
         intrusion = extrusion = shared = 0

@@ -44,6 +44,8 @@ class Reference:
     sums : float32 ndarray of shape (s, n), optional
         Of each measured point with all, in the order of their distances, infinite with itself.
         Absent where it would not fit into memory; `sum_rows` then computes them again.
+    neighbors : int64 ndarray of shape (s, k), optional
+        The exact neighbourhoods, nearest first; present where ``sums`` are.
     grams : float32 ndarray of shape (s, k, k), optional
         Centred Gram matrices of the exact neighbourhoods; present where ``sums`` are.
     notices : tuple of str
@@ -55,6 +57,7 @@ class Reference:
     points: np.ndarray
     row_sums: RowSums
     sums: np.ndarray | None
+    neighbors: np.ndarray | None
     grams: np.ndarray | None
     notices: tuple[str, ...]
 
@@ -116,12 +119,12 @@ def prepare_reference(
     if len(points) < n:
         notices.append(f"quality is estimated on {len(points):,} of {n:,} points, each against all")
     row_sums = RowSums(vectors)
-    sums = grams = None
+    sums = neighbors = grams = None
     if k > 0 and len(points) * n * 4 <= KEEP_BYTES:
         sums = _sums_of(row_sums, points, threads=threads, progress=part(progress, 0.0, 0.8))
         neighbors = _select(sums, k, threads=threads)
         grams = local_grams(vectors, neighbors, threads=threads, progress=part(progress, 0.8, 1.0))
-    return Reference(vectors, k, points, row_sums, sums, grams, tuple(notices))
+    return Reference(vectors, k, points, row_sums, sums, neighbors, grams, tuple(notices))
 
 
 def _sums_of(
