@@ -78,9 +78,9 @@ class RowSums:
 
 @numba.njit(nogil=True, cache=True)
 def compare_blocks(x, bounds, weights, norm, rows_a, rows_b, out):  # type: ignore[no-untyped-def]
-    """Fill ``out[i, j]`` and ``out[j, i]`` for i of two blocks of rows, by tiles.
+    """Fill ``out[i, j]`` and ``out[j, i]`` between two runs of consecutive rows, by tiles.
 
-    Of a block with itself, only tiles on and above the diagonal are computed.
+    Of a run with itself, only tiles on and above the diagonal are computed.
     """
     tile = np.empty((TILE, TILE))
     for first in range(0, len(rows_a), TILE):
@@ -90,12 +90,11 @@ def compare_blocks(x, bounds, weights, norm, rows_a, rows_b, out):  # type: igno
             if others[0] < some[0]:
                 continue
             tile_sums(x, some, others, bounds, weights, norm, tile)
-            for i in range(len(some)):
-                for j in range(len(others)):
-                    out[some[i], others[j]] = tile[i, j]
-            for j in range(len(others)):
-                for i in range(len(some)):
-                    out[others[j], some[i]] = tile[i, j]
+            rows, columns = len(some), len(others)
+            for i in range(rows):
+                out[some[i], others[0] : others[0] + columns] = tile[i, :columns]
+            for j in range(columns):
+                out[others[j], some[0] : some[0] + rows] = tile[:rows, j]
 
 
 @numba.njit(nogil=True, cache=True)
