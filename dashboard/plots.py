@@ -8,10 +8,13 @@ import pandas as pd
 from bokeh.models import HoverTool
 
 from core.embedding import METHODS
-from core.figures.palette import HDR_COLORS, LABEL, OTHERS, TYPICAL
+from core.figures.palette import HDR_COLORS, OTHERS, TYPICAL
 from core.profile import REGIONS, week_quantiles
 from core.runs import Run
 from core.slots import DAYS
+
+# A blue that reads on white and on black; the print figures' own is too dark for the latter.
+LABEL = "#3b82f6"
 
 # Numbers of fewer values, such as occupants, are told apart better as categories.
 MAXIMUM_CATEGORIES = 10
@@ -30,7 +33,7 @@ def map_plot(run: Run, values: pd.Series, *, color_by: str) -> hv.Overlay:
     table["hdr"] = [f"{level} %" for level in run.hdr.labels]
     table["rank"] = run.hdr.rank
     table["m"] = run.units["m"].to_numpy()
-    options: dict[str, object] = {"color": "value", "line_color": None}
+    options: dict[str, object] = {"color": "value", "line_color": OTHERS, "line_width": 0.6}
     if color_by == "HDR":
         table["value"] = values.to_numpy()
         options |= {"cmap": dict(HDR_COLORS)}
@@ -61,7 +64,7 @@ def map_plot(run: Run, values: pd.Series, *, color_by: str) -> hv.Overlay:
     )
     named = table[table["rank"] <= len(run.hdr.anomalies)]
     labels = hv.Labels(named, ["x", "y"], "label").opts(
-        text_color=LABEL, text_font_size="9pt", yoffset=0.02 * (float(np.ptp(table["y"])) or 1.0)
+        text_color=LABEL, text_font_size="9pt", yoffset=0.035 * (float(np.ptp(table["y"])) or 1.0)
     )
     return points * labels
 
