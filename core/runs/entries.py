@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from core.cube import Cube
+from core.demand import WeekDemand
 from core.density import HDR, Contours
 from core.distance import Vectors
 from core.embedding import Embedding
@@ -29,7 +30,8 @@ class Points:
     Attributes
     ----------
     units : DataFrame of n rows
-        ``label``, ``household``, ``slot`` where the unit has one, and the sample size ``m``.
+        ``label``, ``household``, ``slot`` where the unit has one, the sample size ``m`` and the
+        mean demand ``mean_kwh``.
     left_out : DataFrame
         ``label``, ``m`` and ``reason``.
     n_bins, blocks, filled_slots, notices
@@ -44,11 +46,11 @@ class Points:
     notices: tuple[str, ...]
 
     @classmethod
-    def of(cls, cube: Cube, vectors: Vectors) -> "Points":
+    def of(cls, cube: Cube, vectors: Vectors, mean_kwh: np.ndarray) -> "Points":
         """Take what is known of the points from where it is made."""
         none = pd.DataFrame({"label": [], "m": [], "reason": []})
         return cls(
-            units=vectors.units.assign(m=vectors.sample_size),
+            units=vectors.units.assign(m=vectors.sample_size, mean_kwh=mean_kwh),
             left_out=none if vectors.left_out is None else vectors.left_out,
             n_bins=cube.n_bins,
             blocks=vectors.blocks,
@@ -83,7 +85,7 @@ def unpack_vectors(entry: Entry, points: Points, config: RunConfig) -> Vectors:
     return replace(
         Vectors.from_array(arrays["x"], distance=config.distance, blocks=points.blocks),
         **arrays,
-        units=points.units.drop(columns="m"),
+        units=points.units.drop(columns=["m", "mean_kwh"]),
         unit=config.unit,
         left_out=points.left_out,
         filled_slots=points.filled_slots,
@@ -179,6 +181,16 @@ def unpack_hdr(entry: Entry, *, n_anomalies: int) -> HDR:
         anomalies=np.argsort(arrays["rank"])[:n_anomalies],
         contours=Contours(**contours),
     )
+
+
+def pack_demand(demand: WeekDemand) -> Entry:
+    """All arrays."""
+    return Entry(dict(vars(demand)))
+
+
+def unpack_demand(entry: Entry) -> WeekDemand:
+    """Undo :func:`pack_demand`."""
+    return WeekDemand(**entry.arrays)
 
 
 def _with_tuples(facts: Any, *names: str) -> dict[str, Any]:

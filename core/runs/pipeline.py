@@ -14,8 +14,10 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from core.cube import CUBE_VERSION, Cube, build_cube
+from core.demand import WeekDemand, sum_demand
 from core.density import HDR, hdr_density
 from core.distance import Vectors, make_vectors
 from core.embedding import Embedding, embed, n_neighbors_needed
@@ -29,6 +31,7 @@ from core.registry import Value
 from core.runs.config import AUTO, RunConfig
 from core.runs.entries import (
     Points,
+    pack_demand,
     pack_embedding,
     pack_hdr,
     pack_neighbors,
@@ -36,6 +39,7 @@ from core.runs.entries import (
     pack_quality,
     pack_surprise,
     pack_vectors,
+    unpack_demand,
     unpack_embedding,
     unpack_hdr,
     unpack_neighbors,
@@ -53,7 +57,8 @@ from core.surprise import Surprise, measure_surprise
 # To be raised whenever a stage gives other numbers for the same inputs: what is stored from
 # before is then no longer found, and evicted in time.
 VERSIONS = {
-    "vectors": 2,
+    "demand": 1,
+    "vectors": 3,
     "neighbors": 1,
     "embedding": 1,
     "quality": 2,
@@ -165,13 +170,32 @@ class Pipeline:
         """Return what the points are."""
         points = self._stored_points()
         if points is None:
-            points = Points.of(self.cube(), self.vectors())
+            vectors = self.vectors()
+            points = Points.of(self.cube(), vectors, self._mean_demand(vectors.units))
             self._keep("points", self.vectors_digest, pack_points(points))
         return points
 
     def _stored_points(self) -> Points | None:
         entry = self._fetch("points", self.vectors_digest)
         return None if entry is None else unpack_points(entry)
+
+    def _mean_demand(self, units: pd.DataFrame) -> np.ndarray:
+        """Mean demand of every point, in kWh per interval."""
+        demand: WeekDemand = self.memory.recall("demand", "", self._week_demand)
+        codes = pd.Index(self.dataset.households["household"]).get_indexer(units["household"])
+        if "slot" in units:
+            return demand.mean_of_slots(codes, units["slot"].to_numpy(), self.config.window)
+        return demand.mean_of_households(codes, slice(None) if self.slots is None else self.slots)
+
+    def _week_demand(self) -> WeekDemand:
+        digest = make_digest({"version": VERSIONS["demand"], "dataset": self.dataset.digest})
+        entry = self._fetch("demand", digest)
+        if entry is not None:
+            return unpack_demand(entry)
+        with self.journal.stage("vectors") as report:
+            demand = sum_demand(self.dataset, threads=self.threads, progress=report)
+        self._keep("demand", digest, pack_demand(demand))
+        return demand
 
     def vectors(self) -> Vectors:
         """Return the vectors."""

@@ -15,7 +15,7 @@ from core.runs.config import RunConfig
 from core.surprise import Surprise
 
 # Columns of the table that are ours; a metadata column of such a name is renamed.
-_OWN_COLUMNS = ("label", "household", "slot", "density", "hdr", "rank", "m")
+_OWN_COLUMNS = ("label", "household", "slot", "density", "hdr", "rank", "m", "mean_kwh")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,8 +31,8 @@ class Run:
     n_bins : int
         Bins after merging edges that coincide.
     units : DataFrame of n rows
-        ``label``, ``household``, ``slot`` where the unit has one, ``m`` (the sample size), then
-        the households' metadata.
+        ``label``, ``household``, ``slot`` where the unit has one, ``m`` (the sample size),
+        ``mean_kwh`` (the mean of its readings), then the households' metadata.
     left_out : DataFrame
         ``label``, ``m`` and ``reason`` of units that are not on the map.
     neighbors : Neighbors
@@ -94,7 +94,7 @@ class Run:
     def table(self) -> pd.DataFrame:
         """Return one row a point.
 
-        What it is, ``y1`` …, ``density``, ``hdr``, ``rank``, ``m``, then metadata.
+        What it is, ``y1`` …, ``density``, ``hdr``, ``rank``, ``m``, ``mean_kwh``, then metadata.
         """
         names = [name for name in ("label", "household", "slot") if name in self.units]
         columns = {name: self.units[name] for name in names}
@@ -104,9 +104,10 @@ class Run:
             "hdr": pd.Series(self.hdr.labels, dtype="str"),
             "rank": self.hdr.rank,
             "m": self.units["m"],
+            "mean_kwh": self.units["mean_kwh"],
         }
         for name in self.units.columns:
-            if name not in (*names, "m"):
+            if name not in (*names, "m", "mean_kwh"):
                 columns[name if name not in columns else f"metadata_{name}"] = self.units[name]
         return pd.DataFrame(columns)
 
