@@ -5,7 +5,7 @@ DEMO := data/demo
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test check format bench clean
+.PHONY: run test soak check format bench clean
 
 run: .venv/installed $(DEMO)/manifest.json
 	$(BIN)/wattfold serve $(DEMO) --port $(PORT) --no-browser
@@ -13,6 +13,9 @@ run: .venv/installed $(DEMO)/manifest.json
 test: .venv/installed-test
 	sh tests/get_chromium.sh
 	$(BIN)/python -m pytest
+
+soak: .venv/installed-test
+	$(BIN)/python -m pytest -m soak
 
 check: .venv/installed-test
 	$(BIN)/ruff format --check .

@@ -30,6 +30,11 @@ def spin(argument, progress):
         pass
 
 
+def report_and_spin(argument, progress):
+    progress(0.5, "spinning")
+    spin(argument, progress)
+
+
 def note_order(argument, progress):
     path, name = argument
     with Path(path).open("a") as file:
@@ -189,14 +194,28 @@ def test_workers_get_warm_one_by_one_and_a_job_need_not_wait_for_it(tmp_path, mo
         pool.close()
 
 
-def test_many_cancels_leave_no_process_and_no_handle_behind(pool):
-    finish(pool.submit("a", "warm", double, 1))
+def children() -> int:
+    """Processes that this one has started and not yet buried."""
+    return sum(
+        len((task / "children").read_text().split()) for task in Path("/proc/self/task").iterdir()
+    )
+
+
+def handles() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@pytest.mark.parametrize("cycles", [50, pytest.param(200, marks=pytest.mark.soak)])
+def test_many_cancels_leave_no_process_and_no_handle_behind(cycles, pool):
+    finish(pool.submit("a", "first", double, 1))
     wait_until(lambda: len(pool.process_ids) == 2)
-    handles = len(list(Path("/proc/self/fd").iterdir()))
-    for number in range(8):
-        job = pool.submit("a", number, spin, None)
-        wait_until(lambda job=job: job.state == "running")
+    before = children(), handles()
+    for number in range(cycles):
+        job = pool.submit("a", number, report_and_spin, None)
+        # In turn: while queued or hardly begun, and in the middle of the work.
+        if number % 2:
+            wait_until(lambda job=job: job.message == "spinning")
         pool.cancel("a", job)
+        assert job.state == "cancelled"
     finish(pool.submit("a", "last", double, 1))
-    wait_until(lambda: len(pool.process_ids) == 2)
-    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= handles + 1)
+    wait_until(lambda: (children(), handles()) == before)

@@ -262,12 +262,15 @@ def test_two_writers_and_a_reader_never_mix(limit, start_writer, tmp_path):
     assert found == 100
 
 
-def test_killed_writers_leave_whole_entries_or_none(start_writer, tmp_path):
+@pytest.mark.parametrize("moments", [50, pytest.param(200, marks=pytest.mark.soak)])
+def test_killed_writers_leave_whole_entries_or_none(moments, start_writer, tmp_path):
     chance = random.Random(5)
-    for _ in range(10):
+    interrupted = 0
+    for _ in range(moments):
         writer = start_writer(tmp_path, 10**9)
-        time.sleep(chance.uniform(0.0, 0.2))
+        time.sleep(chance.uniform(0.0, 0.1))
         kill(writer)
+        interrupted += any(tmp_path.glob("stage/.*"))
         # What lies at an entry's own place was never half written: nothing is lost by reading.
         before = {path.name for path in tmp_path.glob("stage/d*")}
         for number in range(5):
@@ -275,6 +278,7 @@ def test_killed_writers_leave_whole_entries_or_none(start_writer, tmp_path):
             assert (entry is not None) == (f"d{number}" in before)
             if entry is not None:
                 assert numbers_of(entry) == {number}
+    assert interrupted > moments / 4  # most of the time is spent writing
     Store(tmp_path).put("stage", "d9", some_entry(9))
     assert [path.name for path in tmp_path.glob("stage/.*")] == []
 
