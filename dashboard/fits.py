@@ -1,7 +1,7 @@
 """What the workers do for the page: fit a run into the store, and get warm for it."""
 
 import os
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,9 @@ from core.readings import Dataset
 from core.runs import Run, RunConfig, Store, run
 from dashboard.jobs import Job, WorkerPool
 
+# Those that import and compile the most, the default first.
+WARM_METHODS = ("isomap", "tsne", "umap")
+
 
 def fit(argument: tuple[str, dict[str, Any]], progress: Progress) -> dict[str, Any]:
     """Run a config on a dataset; all its stages end up in the store."""
@@ -17,7 +20,11 @@ def fit(argument: tuple[str, dict[str, Any]], progress: Progress) -> dict[str, A
     result = run(
         Dataset.open(path), RunConfig.from_json(config), store=Store.default(), progress=progress
     )
-    return {"seconds": dict(result.seconds), "cached": list(result.cached)}
+    return {
+        "seconds": dict(result.seconds),
+        "cached": list(result.cached),
+        "peak_memory_mb": result.peak_memory_mb,
+    }
 
 
 def load(dataset: Dataset, config: RunConfig) -> Run:
@@ -34,16 +41,11 @@ def submit(session: str, dataset: Dataset, config: RunConfig) -> Job:
 @cache
 def pool() -> WorkerPool:
     """The one pool of the server, started when it is first needed."""
-    return WorkerPool(warm_up=(_import_spectral, _import_layouts))
+    return WorkerPool(warm_up=tuple(partial(_embed_a_few, method) for method in WARM_METHODS))
 
 
-def _import_spectral() -> None:
-    import scipy.sparse.csgraph
-    import scipy.sparse.linalg  # noqa: F401 (imported to be warm)
-
-
-def _import_layouts() -> None:
-    """Import and compile what t-SNE and UMAP need, on a handful of points."""
+def _embed_a_few(method: str) -> None:
+    """Import and compile what a method and the search before it need."""
     import numpy as np
 
     from core.distance import Vectors
@@ -52,8 +54,7 @@ def _import_layouts() -> None:
 
     rows = np.random.default_rng(0).random((64, 4), dtype=np.float32)
     vectors = Vectors.from_array(rows, distance="hellinger")
-    for method, k in (("isomap", 10), ("tsne", 30), ("umap", 10)):
-        embed(method, find_neighbors(vectors, k=k, backend="exact"), vectors)
+    embed(method, find_neighbors(vectors, k=10, backend="exact"), vectors)
 
 
 def dataset_path() -> Path:

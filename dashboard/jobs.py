@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import WattfoldError
-from core.progress import Progress
+from dashboard.worker import Task, work
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
-Task = Callable[[Any, Progress], Any]
 
 _POLL_SECONDS = 0.1
-_REPORT_SECONDS = 0.1
+# A job that has run for so long may be given up: another worker gets warm for the next one. Most
+# jobs are over by then, and none of them shares the cores with imports.
+_LONG_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,10 @@ class WorkerPool:
     limits : Limits
         What each job may use.
     warm_up : tuple of callables
-        Importable functions that every worker calls once while it has nothing to do: imports
-        and compilation that nobody should wait for. Workers get warm one after the other, so
-        that another is free for a job meanwhile.
+        Importable functions that every worker calls while it has nothing to do: imports and
+        compilation that nobody should wait for. Workers get warm one after the other, so that
+        another is free for a job meanwhile; one that is needed nevertheless finishes the function
+        that it is at, and calls all of them another time.
     """
 
     def __init__(
@@ -211,7 +213,7 @@ class WorkerPool:
         while len(self._workers) < self.size + 1:
             ours, theirs = self._context.Pipe()
             process = self._context.Process(
-                target=_work, args=(theirs,), name="wattfold-worker", daemon=True
+                target=work, args=(theirs,), name="wattfold-worker", daemon=True
             )
             process.start()
             theirs.close()
@@ -234,11 +236,13 @@ class WorkerPool:
         self._number_queue()
 
     def _warm_one(self) -> None:
-        """Let one idle worker get warm, as long as another one stays free."""
+        """Let one idle worker get warm, as long as no job is likely to need it."""
         idle = [worker for worker in self._workers if worker.job is None]
         cold = [worker for worker in idle if worker.state == "cold"]
+        running = [worker.job.seconds for worker in self._workers if worker.job]
+        spared = len(idle) > 1 or (len(running) == self.size and min(running) > _LONG_SECONDS)
         busy_warming = any(worker.state == "warming" for worker in self._workers)
-        if self._warm_up and cold and len(idle) > 1 and not busy_warming:
+        if self._warm_up and cold and spared and not busy_warming:
             with suppress(OSError):  # it died: the pipe's end will tell
                 cold[-1].pipe.send(("warm", self._warm_up, None))
                 cold[-1].state = "warming"
@@ -264,8 +268,8 @@ class WorkerPool:
             return
         with self._lock:
             job = worker.job
-            if kind == "warm":
-                worker.state = "warm"
+            if kind in ("warm", "cold"):
+                worker.state = kind
             elif job is None:
                 return
             elif kind == "started":
@@ -337,42 +341,3 @@ def _resident_mb(pid: int | None) -> float:
     except (OSError, ValueError, IndexError):
         return 0.0
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-def _work(pipe: Connection) -> None:
-    """Run in the worker: do what comes through the pipe until it ends."""
-    while True:
-        try:
-            kind, task, argument = pipe.recv()
-        except EOFError:
-            return
-        if kind == "warm":
-            for step in task:
-                step()
-            pipe.send(("warm",))
-            continue
-        pipe.send(("started",))
-        try:
-            pipe.send(("done", task(argument, _Reporter(pipe))))
-        except WattfoldError as error:
-            pipe.send(("failed", str(error)))
-        except Exception as error:  # whatever it is, the page must say so and go on
-            pipe.send(
-                ("failed", f"internal error, please report it: {type(error).__name__}: {error}")
-            )
-
-
-class _Reporter:
-    """Sends progress to the pool, not more often than anybody can see."""
-
-    def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
-        self._last = 0.0
-        self._message = ""
-
-    def __call__(self, fraction: float, message: str = "") -> None:
-        now = time.monotonic()
-        message = message or self._message
-        if now - self._last >= _REPORT_SECONDS or message != self._message:
-            self._pipe.send(("progress", fraction, message))
-            self._last, self._message = now, message

@@ -6,8 +6,6 @@ inputs of that stage loaded.
 """
 
 import hashlib
-import resource
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -485,9 +483,3 @@ def _hash(neighbors: Neighbors) -> str:
     for array in (neighbors.indices, neighbors.distances):
         content.update(np.ascontiguousarray(array).data)
     return content.hexdigest()
-
-
-def peak_memory_mb() -> float:
-    """The most memory that this process ever took."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1e6 if sys.platform == "darwin" else 1e6 / 1024)

@@ -56,7 +56,8 @@ class Run:
     notices : tuple of str
         What the user should know.
     peak_memory_mb : float
-        The most that this process ever took until the run ended.
+        The most that this process took until the run ended, since it began or since
+        :func:`core.peak_memory.forget_peak_memory`, which workers call before every job.
     """
 
     config: RunConfig

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 from core.density import sample_size_notice
+from core.peak_memory import peak_memory_mb
 from core.progress import Progress, silent
 from core.readings.dataset import Dataset
 from core.runs.config import RunConfig
 from core.runs.journal import STAGES, Journal
 from core.runs.memory import Memory
-from core.runs.pipeline import Pipeline, peak_memory_mb
+from core.runs.pipeline import Pipeline
 from core.runs.result import Run, join_metadata
 from core.runs.store import Store
 from core.surprise import unseen_notice
