@@ -19,12 +19,13 @@ import numba
 import numpy as np
 
 from core import atomic
+from core.engine import Engine, Local
 from core.errors import InputError
 from core.partition import Partition, reference_partition
 from core.progress import Progress, part, silent
 from core.readings.dataset import Dataset, file_digest
 from core.registry import Parameter
-from core.shards import MapShards, Shard, in_threads, results, split
+from core.shards import Shard, results, split
 from core.slots import EPOCH_MINUTE, slots_per_week
 
 CUBE_VERSION = 1
@@ -108,7 +109,7 @@ def build_cube(
     bins: int = 100,
     reference_households: Sequence[str] | None = None,
     threads: int | None = None,
-    map_shards: MapShards | None = None,
+    engine: Engine | None = None,
     progress: Progress = silent,
 ) -> Cube:
     """Count a dataset's readings, or fetch the counts kept in the dataset directory.
@@ -123,8 +124,9 @@ def build_cube(
         Take the partition from these households' readings alone. The cube then holds just them.
     threads : int, optional
         Threads to work in; all cores by default.
-    map_shards : MapShards, optional
-        Who applies a function to all shards, in place of threads: a cluster, for one.
+    engine : Engine, optional
+        Who counts, in place of threads of this process: a cluster, for one. The cube is the same
+        to the last byte.
     progress : Progress
         Told how far the work is; may raise to stop it.
 
@@ -137,34 +139,43 @@ def build_cube(
     bins = int(BINS.validate(bins))
     households = _household_codes(dataset, reference_households)
     whole = len(households) == len(dataset.households)
-    digest = _digest(dataset, bins, None if whole else households)
-    directory = dataset.path / "cubes" / digest
+    digest = _digest(dataset, bins, households)
+    directory = _directory(dataset, digest)
     cube = _load(directory, digest)
     if cube is not None:
         progress(1.0, "Counting readings")
         return cube
-    map_shards = map_shards or in_threads(threads)
     shards = split(dataset, households)
-    partition = reference_partition(
-        shards, bins=bins, map_shards=map_shards, progress=part(progress, 0.0, 0.3)
-    )
-    count = partial(count_shard, partition=partition, interval_minutes=dataset.interval_minutes)
-    reported = part(progress, 0.3, 1.0)
-    merged = merge(
-        results(map_shards, count, shards, reported, "Counting readings"), households=households
-    )
-    cube = Cube(
-        counts=merged.counts,
-        sample_sizes=merged.counts.sum(axis=2, dtype=np.int64),
-        households=households,
-        edges=partition.edges,
-        bins=bins,
-        n_readings=partition.n_readings,
-        reference="dataset" if whole else "selection",
-        interval_minutes=dataset.interval_minutes,
-        digest=digest,
-    )
-    return _keep(cube, directory)
+    with (engine or Local(threads)).job(f"cube-{digest}") as job:
+        partition = reference_partition(
+            shards, bins=bins, job=job, progress=part(progress, 0.0, 0.3)
+        )
+        count = partial(count_shard, partition=partition, interval_minutes=dataset.interval_minutes)
+        reported = part(progress, 0.3, 1.0)
+        merged = merge(
+            results(job.map, count, shards, reported, "Counting readings"), households=households
+        )
+        cube = Cube(
+            counts=merged.counts,
+            sample_sizes=merged.counts.sum(axis=2, dtype=np.int64),
+            households=households,
+            edges=partition.edges,
+            bins=bins,
+            n_readings=partition.n_readings,
+            reference="dataset" if whole else "selection",
+            interval_minutes=dataset.interval_minutes,
+            digest=digest,
+        )
+        return _keep(cube, directory)
+
+
+def kept_cube(
+    dataset: Dataset, *, bins: int = 100, reference_households: Sequence[str] | None = None
+) -> Cube | None:
+    """Return the cube that :func:`build_cube` would fetch, or None where it would count."""
+    households = _household_codes(dataset, reference_households)
+    digest = _digest(dataset, int(BINS.validate(bins)), households)
+    return _load(_directory(dataset, digest), digest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,14 +306,19 @@ def _household_codes(dataset: Dataset, chosen: Sequence[str] | None) -> np.ndarr
     return np.unique(np.array([dataset.code(household) for household in chosen], dtype=np.int32))
 
 
-def _digest(dataset: Dataset, bins: int, households: np.ndarray | None) -> str:
+def _digest(dataset: Dataset, bins: int, households: np.ndarray) -> str:
+    whole = len(households) == len(dataset.households)
     inputs = {
         "version": CUBE_VERSION,
         "dataset": dataset.digest,
         "bins": bins,
-        "reference": None if households is None else households.tolist(),
+        "reference": None if whole else households.tolist(),
     }
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:32]
+
+
+def _directory(dataset: Dataset, digest: str) -> Path:
+    return dataset.path / "cubes" / digest
 
 
 def _keep(cube: Cube, directory: Path) -> Cube:

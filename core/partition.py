@@ -15,15 +15,16 @@ distinct readings, and each pass is a sum over shards.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 
 import numba
 import numpy as np
 
+from core.engine import Job
 from core.errors import InputError
 from core.progress import Progress, part
 from core.readings.dataset import DatasetError
-from core.shards import MapShards, Shard, results
+from core.shards import Shard
 
 # 2²¹ Wh, two megawatt-hours a reading: beyond it a table of every watt-hour is no longer small.
 _WATT_HOURS = 1 << 21
@@ -99,13 +100,17 @@ class ValueCounts:
 
 
 def reference_partition(
-    shards: list[Shard], *, bins: int, map_shards: MapShards, progress: Progress
+    shards: list[Shard], *, bins: int, job: Job, progress: Progress
 ) -> Partition:
     """Find the partition of all readings of the shards into ``bins`` equally likely bins."""
     message = "Finding the bins"
     share = 1 / (1 + len(_DIGITS))
-    counts = merge_value_counts(
-        results(map_shards, value_counts, shards, part(progress, 0, share), message)
+    counts = job.reduce(
+        value_counts,
+        merge_value_counts,
+        shards,
+        progress=part(progress, 0, share),
+        message=message,
     )
     if counts.n_readings == 0:
         raise InputError("the chosen households have no readings; choose others")
@@ -117,10 +122,7 @@ def reference_partition(
         def digit_counts(step: int, known: np.ndarray) -> np.ndarray:
             count = partial(count_digits, step=step, known=known)
             reported = part(progress, (step + 1) * share, (step + 2) * share)
-            total = np.zeros((len(known), 1 << _DIGITS[step]), dtype=np.int64)
-            for histogram in results(map_shards, count, shards, reported, message):
-                total += histogram
-            return total
+            return job.reduce(count, add_up, shards, progress=reported, message=message)
 
         edges = np.unique(order_statistics(ranks, digit_counts))
     progress(1.0, message)
@@ -192,6 +194,11 @@ def count_digits(shard: Shard, *, step: int, known: np.ndarray) -> np.ndarray:
     for kwh in shard.kwh():
         _count_digit(kwh.view(np.uint64), known, shift, _DIGITS[step], histogram)
     return histogram
+
+
+def add_up(histograms: Iterable[np.ndarray]) -> np.ndarray:
+    """Add histograms of one shape up, in any order."""
+    return reduce(np.add, histograms)
 
 
 def order_statistics(

@@ -26,6 +26,7 @@ from core.readings.dataset import READINGS, Dataset, DatasetError
 SHARD_ROWS = 1 << 20
 SHARD_HOUSEHOLDS = 256
 
+Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
@@ -68,6 +69,9 @@ class Shard:
     stop: int
     households: np.ndarray
     whole: bool
+
+    def __str__(self) -> str:
+        return f"counting row groups {self.start} to {self.stop - 1} of {self.path}"
 
     def kwh(self) -> Iterator[np.ndarray]:
         """Yield the wanted readings' kWh alone, one row group at a time."""
@@ -113,7 +117,7 @@ class MapShards(Protocol):
     """A map over shards: threads of this process, or a cluster."""
 
     def __call__(
-        self, function: Callable[[Shard], Result], shards: Sequence[Shard], /
+        self, function: Callable[[Task], Result], shards: Sequence[Task], /
     ) -> Generator[Result, None, None]:
         """Apply the function to every shard and yield the results in any order."""
         ...
@@ -159,7 +163,7 @@ def in_threads(threads: int | None = None) -> MapShards:
     workers = threads or available_cores()
 
     def run(
-        function: Callable[[Shard], Result], shards: Sequence[Shard], /
+        function: Callable[[Task], Result], shards: Sequence[Task], /
     ) -> Generator[Result, None, None]:
         left = iter(shards)
         with ThreadPoolExecutor(workers) as pool:
@@ -182,8 +186,8 @@ def in_threads(threads: int | None = None) -> MapShards:
 
 def results(
     map_shards: MapShards,
-    function: Callable[[Shard], Result],
-    shards: Sequence[Shard],
+    function: Callable[[Task], Result],
+    shards: Sequence[Task],
     progress: Progress,
     message: str,
 ) -> Iterator[Result]:

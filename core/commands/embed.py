@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.commands.choices import add_choices, read_config
+from core.commands.engines import add_engine, read_engine
 from core.errors import InputError
 from core.progress import Progress, part
 
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--figure", metavar="FILE", help="draw the map to FILE.png, FILE.svg or FILE.pdf"
     )
+    add_engine(parser)
 
 
 def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
@@ -40,7 +42,14 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     out = _destination("--out", arguments.out, FORMATS)
     figure = _destination("--figure", arguments.figure, FIGURE_FORMATS)
     dataset = Dataset.open(arguments.dataset)
-    result = run_config(dataset, config, store=Store.default(), progress=part(progress, 0.0, 0.95))
+    with read_engine(arguments, dataset) as engine:
+        result = run_config(
+            dataset,
+            config,
+            store=Store.default(),
+            engine=engine,
+            progress=part(progress, 0.0, 0.95),
+        )
     if out:
         write_table(result, out)
     if figure:

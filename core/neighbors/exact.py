@@ -39,6 +39,7 @@ class Exact(Backend):
     name: ClassVar[str] = "exact"
     title: ClassVar[str] = "Exact"
     help: ClassVar[str] = "Compares all pairs. Always right; time grows with N²."
+    seeded: ClassVar[bool] = False
     distances: ClassVar[tuple[str, ...]] = ("hellinger", "tv", "js")
     automatic: ClassVar[bool] = True
 
@@ -60,7 +61,7 @@ class Exact(Backend):
         else:
             rows = prepare(vectors)
             indices, sums = nearest_rows(rows, k, threads=threads, progress=progress)
-        return Neighbors(indices, _distances(vectors, sums), self.name, settings)
+        return Neighbors(indices, to_distances(vectors, sums), self.name, settings)
 
     def cost(self, problem: Problem, machine: Machine, **settings: Any) -> Cost:
         """Half of all pairs, p differences each, and the lists' share of them."""
@@ -151,22 +152,38 @@ def nearest_of(
     else:
         rows = prepare(vectors)
         complete(rows, which, indices, sums, threads=threads, progress=progress)
-    return indices[which], _distances(vectors, sums[which])
+    return indices[which], to_distances(vectors, sums[which])
 
 
-def _distances(vectors: Vectors, sums: np.ndarray) -> np.ndarray:
+def to_distances(vectors: Vectors, sums: np.ndarray) -> np.ndarray:
+    """Turn sums of rows, or divergences, into statistical distances."""
     if vectors.norm == 0:
         return vectors.scale * (np.sqrt(sums) if vectors.blocks == 1 else sums)
     return distances(sums, vectors.norm, vectors.scale)
 
 
 def nearest_by_tiles(
-    tiles: Tiles, n: int, length: int, *, threads: int, progress: Progress
+    tiles: Tiles,
+    n: int,
+    length: int,
+    *,
+    threads: int,
+    progress: Progress,
+    boundary: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and sums of the ``length`` nearest other rows as the tiles see them."""
-    blocks = slices(n, tiles.side)
-    # Row by row: the first block of a pair is then still in the shared cache.
-    pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
+    """Indices and sums of the ``length`` nearest other rows as the tiles see them.
+
+    With a ``boundary``, rows before it are compared with the rows from it on, and with no others;
+    a list that is not full then ends with the index −1 and infinity.
+    """
+    if boundary is None:
+        blocks = slices(n, tiles.side)
+        # Row by row: the first block of a pair is then still in the shared cache.
+        pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
+    else:
+        before, after = slices(boundary, tiles.side), slices(n - boundary, tiles.side)
+        blocks = before + [slice(b.start + boundary, b.stop + boundary) for b in after]
+        pairs = [(i, j) for i in range(len(before)) for j in range(len(before), len(blocks))]
     sums, indices = empty_lists(n, length, tiles.dtype)
     limits = sums[:, -1].copy()
     locks = [RLock() for _ in blocks]

@@ -19,7 +19,9 @@ from core.demand import WeekDemand, sum_demand
 from core.density import HDR, hdr_density
 from core.distance import Vectors, make_vectors
 from core.embedding import Embedding, embed, n_neighbors_needed
+from core.engine import Engine, Local
 from core.neighbors import BACKENDS, Neighbors, choose_backend, find_neighbors
+from core.neighbors.by_shard import find_neighbors_by_shard
 from core.progress import Progress
 from core.quality import Quality, Reference, measure_embedding, prepare_reference
 from core.quality.recall import Recall, recall
@@ -86,6 +88,8 @@ class Pipeline:
         Where results are fetched and kept.
     threads : int, optional
         All cores by default.
+    engine : Engine, optional
+        Who counts readings and searches neighbours; threads of this process by default.
     """
 
     def __init__(
@@ -97,6 +101,7 @@ class Pipeline:
         memory: Memory,
         store: Store | None = None,
         threads: int | None = None,
+        engine: Engine | None = None,
     ) -> None:
         self.dataset = dataset
         self.config = config
@@ -104,6 +109,7 @@ class Pipeline:
         self.memory = memory
         self.store = store
         self.threads = threads
+        self.engine = engine or Local(threads)
         self.slots = (
             None
             if config.slots is None
@@ -157,7 +163,7 @@ class Pipeline:
             self.dataset,
             bins=self.config.bins,
             reference_households=self.reference_households,
-            threads=self.threads,
+            engine=self.engine,
             progress=report,
         )
         if "cube" in journal.computed:
@@ -236,10 +242,11 @@ class Pipeline:
         vectors = self.vectors()
         with self.journal.stage("neighbors") as report:
             if n > 1:
-                neighbors = find_neighbors(
+                neighbors = find_neighbors_by_shard(
                     vectors,
                     k=k,
                     backend=backend,
+                    engine=self.engine,
                     seed=config.seed,
                     threads=self.threads,
                     progress=report,
@@ -263,7 +270,7 @@ class Pipeline:
             }
         )
 
-    def _backend(self, k: int) -> tuple[str, Mapping[str, Value]]:
+    def _backend(self, k: int) -> tuple[str, Mapping[str, Any]]:
         """Name the backend and its parameters; ``auto`` is settled once for the same search."""
         if self.config.neighbors != AUTO:
             return self.config.neighbors, self.config.neighbors_parameters

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from core.density import sample_size_notice
+from core.engine import Engine
 from core.peak_memory import peak_memory_mb
 from core.progress import Progress, silent
 from core.readings.dataset import Dataset
@@ -21,6 +22,7 @@ def run(
     *,
     store: Store | None = None,
     threads: int | None = None,
+    engine: Engine | None = None,
     progress: Progress = silent,
     computing: Callable[[str], None] | None = None,
 ) -> Run:
@@ -34,6 +36,9 @@ def run(
         Where results of stages are fetched and kept; by default nowhere.
     threads : int, optional
         All cores by default. The result does not depend on them.
+    engine : Engine, optional
+        Who counts readings and searches neighbours: an open engine, or threads of this process
+        by default. Counts and exact neighbours do not depend on it.
     progress : Progress
         Told how far the run is, with the stage in words; may raise to stop it.
     computing : callable, optional
@@ -43,7 +48,7 @@ def run(
     -------
     Run
     """
-    return Runner(dataset, store=store, threads=threads).run(
+    return Runner(dataset, store=store, threads=threads, engine=engine).run(
         config, progress=progress, computing=computing
     )
 
@@ -56,11 +61,17 @@ class Runner:
     """
 
     def __init__(
-        self, dataset: Dataset, *, store: Store | None = None, threads: int | None = None
+        self,
+        dataset: Dataset,
+        *,
+        store: Store | None = None,
+        threads: int | None = None,
+        engine: Engine | None = None,
     ) -> None:
         self.dataset = dataset
         self.store = store
         self.threads = threads
+        self.engine = engine
         self._memory = Memory()
 
     def run(
@@ -79,6 +90,7 @@ class Runner:
             memory=self._memory,
             store=self.store,
             threads=self.threads,
+            engine=self.engine,
         )
         points = stages.points()
         journal.note(*points.notices)
