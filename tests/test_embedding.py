@@ -54,6 +54,18 @@ def test_same_seed_same_picture_whatever_the_threads(method):
 
 
 @pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("landmarks", [0, 50])
+def test_another_seed_is_another_picture_where_the_method_says_so(method, landmarks):
+    chosen = dict(SMALL_SETTINGS.get(method, {}))
+    if "landmarks" in (parameter.name for parameter in METHODS[method].parameters):
+        chosen["landmarks"] = landmarks
+    x = curved_sheet(80)
+    first, second = (run(method, x, seed=seed, **chosen).y for seed in (1, 2))
+    seeded = METHODS[method].is_seeded(METHODS.settings(method, chosen), len(x))
+    assert seeded != np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("method", ALL)
 def test_the_given_graph_decides(method):
     x = curved_sheet(80)
     needed = n_neighbors_needed(method, 12, 80, {"perplexity": 6.0} if method == "tsne" else {})

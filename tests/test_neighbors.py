@@ -272,6 +272,28 @@ def test_jensen_shannon_is_root_of_one_block_and_sum_of_several(blocks):
     assert found.distances[3, 0] == 0
 
 
+@pytest.mark.parametrize("name", list(BACKENDS))
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("beyond", [0, 1, 500])
+def test_few_points_have_all_others_for_neighbours(name, n, beyond):
+    for distance in ["tv", "hellinger", "js"] if name == "exact" else searchable(name):
+        x = make("random", n, "tv").x
+        vectors = Vectors.from_array(x / x.sum(axis=1, keepdims=True), distance=distance)
+        found = find_neighbors(vectors, k=n + beyond, backend=name, threads=2)
+        check_form(found, n, n - 1)
+        assert found.backend == name
+        assert f"K is {n - 1} instead" in found.notices[0]
+        assert np.isfinite(found.distances).all()
+
+
+@pytest.mark.parametrize("name", [name for name in BACKENDS if not BACKENDS[name].seeded])
+def test_a_backend_that_is_not_seeded_finds_the_same_with_any_seed(name):
+    vectors = make("duplicated", 200, "hellinger")
+    first, second = (find_neighbors(vectors, k=7, backend=name, seed=seed) for seed in (1, 2))
+    np.testing.assert_array_equal(first.indices, second.indices)
+    np.testing.assert_array_equal(first.distances, second.distances)
+
+
 def test_k_is_clamped_with_a_notice():
     found = find_neighbors(make("random", 4, "tv"), k=20, backend="exact")
     check_form(found, 4, 3)

@@ -89,6 +89,25 @@ def test_another_epsilon_is_another_graph(demo, store):
     assert computed(demo, store, **fields, **loose) == ["neighbors", "embedding", "density"]
 
 
+def test_another_seed_repeats_only_what_is_drawn_with_it(demo, store):
+    fields = {"unit": "slots", "household": demo.households["household"][0], "window": 3}
+    fields |= {"quality": True}
+    after_graph = ["embedding", "quality", "density"]
+
+    def again(**choice) -> list[str]:
+        computed(demo, store, **fields, **choice)
+        return computed(demo, store, **fields, **choice, seed=2)
+
+    assert again() == []
+    assert again(neighbors="kdtree", neighbors_parameters={"epsilon": 2.0}) == []
+    assert again(method="lle") == []
+    assert again(method="lle", method_parameters={"landmarks": 100}) == after_graph
+    assert again(method_parameters={"landmarks": 100}) == after_graph
+    assert again(method="umap", method_parameters={"epochs": 10}) == after_graph
+    few = {"n_trees": 1, "search_k": 1}
+    assert again(neighbors="annoy", neighbors_parameters=few) == ["neighbors", *after_graph]
+
+
 def test_what_auto_stands_for_is_one_computation_with_it(demo, store):
     assert "neighbors" in computed(demo, store, neighbors="auto")
     found = run(demo, config(neighbors="auto"), store=store)

@@ -1,5 +1,7 @@
 """ISOMAP (Tenenbaum, de Silva and Langford 2000) on given neighbours."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from core.embedding import landmarks
@@ -8,6 +10,7 @@ from core.embedding.geodesics import geodesics
 from core.embedding.graph import Joined, join, union_graph
 from core.embedding.method import Embedding, Method, Request
 from core.progress import part
+from core.registry import Value
 
 
 class Isomap(Method):
@@ -17,6 +20,10 @@ class Isomap(Method):
     title = "ISOMAP"
     help = "Keeps the distances along the neighbour graph"
     parameters = (landmarks.LANDMARKS,)
+
+    def is_seeded(self, settings: Mapping[str, Value], n: int) -> bool:
+        """Only landmarks are drawn."""
+        return landmarks.geodesic_count(n, int(settings["landmarks"])) < n
 
     def fit(self, request: Request) -> Embedding:
         """Classical scaling of the geodesics, from all points or from landmarks."""

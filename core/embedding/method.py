@@ -95,6 +95,10 @@ class Method(ABC):
         """How many neighbours of each of n points to search for, where the analyst chose k."""
         return min(k, n - 1)
 
+    def is_seeded(self, settings: Mapping[str, Value], n: int) -> bool:
+        """Whether another seed may give another map of n points."""
+        return True
+
     @abstractmethod
     def fit(self, request: Request) -> Embedding:
         """Embed at least two points that are not all in one place."""

@@ -6,6 +6,7 @@ is embedded on its own.
 """
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,6 +63,10 @@ class Problem:
 
 class SpectralMethod(Method):
     """A method whose coordinates are eigenvectors of a matrix made of neighbour lists."""
+
+    def is_seeded(self, settings: Mapping[str, Value], n: int) -> bool:
+        """Only landmarks are drawn; no component has more points than there are."""
+        return landmarks.spectral_count(n, int(settings["landmarks"])) < n
 
     def check(self, request: Request) -> None:
         """Refuse what the method cannot do."""

@@ -54,6 +54,8 @@ class Backend(ABC):
     ----------
     deterministic : bool
         Whether the same input and seed always give the same answer.
+    seeded : bool
+        Whether another seed may give another answer.
     distances : tuple of str
         The statistical distances it can search.
     automatic : bool
@@ -66,6 +68,7 @@ class Backend(ABC):
     help: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     deterministic: ClassVar[bool] = True
+    seeded: ClassVar[bool] = True
     distances: ClassVar[tuple[str, ...]] = ("hellinger", "tv")
     automatic: ClassVar[bool] = False
 

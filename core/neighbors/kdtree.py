@@ -50,6 +50,7 @@ class KDTree(Backend):
             help="Most points in a leaf: smaller leaves skip more, larger ones compare faster.",
         ),
     )
+    seeded: ClassVar[bool] = False
 
     def query(
         self,
@@ -61,7 +62,7 @@ class KDTree(Backend):
         progress: Progress,
         **settings: Any,
     ) -> Neighbors:
-        """Find the k nearest other rows of every row; nothing is drawn, so the seed is not used."""
+        """Find the k nearest other rows of every row."""
         rows = prepare(vectors)
         tree = build(
             rows, settings["leaf_size"], threads=threads, progress=part(progress, 0.0, 0.1)

@@ -6,7 +6,6 @@ inputs of that stage loaded.
 """
 
 import hashlib
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -14,11 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.cube import CUBE_VERSION, Cube, build_cube
+from core.cube import CUBE_VERSION, Cube, build_cube, kept_cube
 from core.demand import WeekDemand, sum_demand
 from core.density import HDR, hdr_density
 from core.distance import Vectors, make_vectors
-from core.embedding import Embedding, embed, n_neighbors_needed
+from core.embedding import METHODS, Embedding, embed, n_neighbors_needed
 from core.engine import Engine, Local
 from core.neighbors import BACKENDS, Neighbors, choose_backend, find_neighbors
 from core.neighbors.by_shard import find_neighbors_by_shard
@@ -150,25 +149,18 @@ class Pipeline:
         return cube
 
     def _build_cube(self) -> Cube:
-        journal, tell = self.journal, self.journal.part("cube")
-
-        def report(fraction: float, message: str = "") -> None:
-            # Where the counts were kept beside the readings, there is nothing to tell but the end.
-            if fraction < 1 and "cube" not in journal.computed:
-                journal.begin("cube")
-            tell(fraction)
-
-        started = time.perf_counter()
-        cube = build_cube(
-            self.dataset,
-            bins=self.config.bins,
-            reference_households=self.reference_households,
-            engine=self.engine,
-            progress=report,
-        )
-        if "cube" in journal.computed:
-            journal.seconds["cube"] = time.perf_counter() - started
-        return cube
+        bins, reference = self.config.bins, self.reference_households
+        kept = kept_cube(self.dataset, bins=bins, reference_households=reference)
+        if kept is not None:
+            return kept
+        with self.journal.stage("cube") as report:
+            return build_cube(
+                self.dataset,
+                bins=bins,
+                reference_households=reference,
+                engine=self.engine,
+                progress=report,
+            )
 
     def points(self) -> Points:
         """Return what the points are."""
@@ -266,7 +258,7 @@ class Pipeline:
                 "backend": backend,
                 "parameters": dict(parameters),
                 "k": k,
-                "seed": self.config.seed,
+                "seed": self.config.seed if BACKENDS[backend].seeded else None,
             }
         )
 
@@ -287,6 +279,7 @@ class Pipeline:
     def embedding(self, neighbors: Neighbors) -> tuple[Embedding, str]:
         """Return the map and its digest."""
         config = self.config
+        seeded = METHODS[config.method].is_seeded(config.method_parameters, neighbors.n)
         digest = make_digest(
             {
                 "version": VERSIONS["embedding"],
@@ -296,7 +289,7 @@ class Pipeline:
                 "method": config.method,
                 "parameters": dict(config.method_parameters),
                 "dim": config.dim,
-                "seed": config.seed,
+                "seed": config.seed if seeded else None,
             }
         )
         entry = self._fetch("embedding", digest)
@@ -319,7 +312,7 @@ class Pipeline:
 
     # Quality and density
 
-    def _reference(self, report: Progress) -> Reference:
+    def _reference(self, n: int, report: Progress) -> Reference:
         def make() -> Reference:
             return prepare_reference(
                 self.vectors(),
@@ -329,20 +322,21 @@ class Pipeline:
                 progress=report,
             )
 
-        inputs = {"vectors": self.vectors_digest, "k": self.config.k, "seed": self.config.seed}
-        reference: Reference = self.memory.recall("reference", make_digest(inputs), make)
+        digest = self._measured_digest("reference", n)
+        reference: Reference = self.memory.recall("reference", digest, make)
         return reference
 
     def quality(self, embedding: Embedding, embedding_digest: str) -> Quality:
         """Return how faithful the map is."""
-        digest = make_digest(self._measured(embedding_digest))
+        n = len(embedding.y)
+        digest = self._measured_digest(embedding_digest, n)
         entry = self._fetch("quality", digest)
         if entry is not None:
             return unpack_quality(entry)
         self.vectors()
         with self.journal.stage("quality") as report:
             quality = measure_embedding(
-                self._reference(report), embedding.y, threads=self.threads, progress=report
+                self._reference(n, report), embedding.y, threads=self.threads, progress=report
             )
         self._keep("quality", digest, pack_quality(quality))
         return quality
@@ -356,7 +350,7 @@ class Pipeline:
         if not self.config.quality:
             return None
         near = self._nearest(neighbors)
-        digest = make_digest(self._measured(_hash(near)))
+        digest = self._measured_digest(_hash(near), near.n)
         entry = self._fetch("recall", digest)
         if entry is not None:
             return Recall(**entry.facts)
@@ -397,14 +391,17 @@ class Pipeline:
             neighbors, indices=neighbors.indices[:, :k], distances=neighbors.distances[:, :k]
         )
 
-    def _measured(self, what: str) -> dict[str, Any]:
-        return {
-            "version": VERSIONS["quality"],
-            "vectors": self.vectors_digest,
-            "of": what,
-            "k": self.config.k,
-            "seed": self.config.seed,
-        }
+    def _measured_digest(self, what: str, n: int) -> str:
+        return make_digest(
+            {
+                "version": VERSIONS["quality"],
+                "vectors": self.vectors_digest,
+                "of": what,
+                "k": self.config.k,
+                # It draws the points to measure, where they are not all measured.
+                "seed": self.config.seed if n > ALL_POINTS_LIMIT else None,
+            }
+        )
 
     def surprise(self, neighbors: Neighbors) -> Surprise:
         """Return how far points are from what their neighbours lead one to expect."""
