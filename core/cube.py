@@ -178,6 +178,46 @@ def kept_cube(
     return _load(_directory(dataset, digest), digest)
 
 
+def recount(
+    dataset: Dataset,
+    *,
+    edges: np.ndarray,
+    bins: int,
+    engine: Engine | None = None,
+    progress: Progress = silent,
+) -> Cube:
+    """Count a dataset's readings in bins that are given; nothing is kept.
+
+    Parameters
+    ----------
+    edges : ndarray of float64, shape (n_bins − 1,)
+        The bins of another cube, in kWh.
+    bins : int
+        The bins that were asked for there.
+    """
+    households = _household_codes(dataset, None)
+    asked = json.dumps([CUBE_VERSION, dataset.digest, [float(edge).hex() for edge in edges]])
+    digest = hashlib.sha256(asked.encode()).hexdigest()[:32]
+    shards = split(dataset, households)
+    partition = Partition(edges, bins, 0, whole_watt_hours=False)
+    count = partial(count_shard, partition=partition, interval_minutes=dataset.interval_minutes)
+    with (engine or Local()).job(f"recount-{digest}") as job:
+        merged = merge(
+            results(job.map, count, shards, progress, "Counting readings"), households=households
+        )
+    return Cube(
+        counts=merged.counts,
+        sample_sizes=merged.counts.sum(axis=2, dtype=np.int64),
+        households=households,
+        edges=edges,
+        bins=bins,
+        n_readings=int(merged.counts.sum(dtype=np.int64)),
+        reference="dataset",
+        interval_minutes=dataset.interval_minutes,
+        digest=digest,
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class PartialCube:
     """The counts of some shards.

@@ -10,14 +10,8 @@ from typing import Literal
 import numpy as np
 
 from core.errors import InputError
-from core.kde import (
-    BinnedDensity,
-    Sphering,
-    binned_density,
-    exact_density,
-    plug_in_bandwidth,
-    sphere,
-)
+from core.kde import BinnedDensity, Sphering
+from core.landscape import survey
 from core.neighbors.threads import available_threads, share, slices
 from core.progress import Progress, part, silent
 from core.quality.ranks import nearest_distances
@@ -28,12 +22,6 @@ RankBy = Literal["density", "isolation", "surprise"]
 COVERAGES = (1, 20, 40, 60, 80, 99)
 LEVELS = (*(str(coverage) for coverage in COVERAGES), f">{COVERAGES[-1]}")
 
-# The lowest densities are evaluated exactly, so that isolated points are ordered by more than
-# their place in a grid cell.
-EXACT_POINTS = 1_000
-
-# A cloud flatter than this share of its length is a line.
-_FLAT = 1e-6
 _CONTOUR_CELLS = 256
 
 
@@ -138,22 +126,9 @@ def hdr_density(
     n = len(y)
     if n_anomalies < 0:
         raise InputError(f"n_anomalies must be at least 0, got {n_anomalies}")
-    plane, notices = map_plane(y)
-    sphering, coordinates, more = _round_coordinates(plane)
-    notices += more
-    progress(0.1)
-    bandwidth = plug_in_bandwidth(coordinates)
-    binned = binned_density(coordinates, bandwidth)
-    if binned.bandwidth > bandwidth * (1 + 1e-9):
-        notices.append(
-            f"the embedding is so wide that its bandwidth was raised "
-            f"{binned.bandwidth / bandwidth:.3g} times"
-        )
+    land = survey(y)
     progress(0.4)
-    density, exact = _settle_lowest(
-        coordinates, binned, threads=threads, progress=part(progress, 0.4, 0.9)
-    )
-    density /= sphering.volume
+    density, exact = land.at_points(threads=threads, progress=part(progress, 0.4, 0.9))
     if rank_by == "density":
         order = _order_by_density(y, density, exact, k=k, threads=threads)
     else:
@@ -172,10 +147,10 @@ def hdr_density(
         anomalies=order[:n_anomalies],
         typical=typical[np.argsort(-density[typical], kind="stable")],
         thresholds=thresholds,
-        bandwidth=_kernel_covariance(sphering, binned.bandwidth),
-        contours=_contours(sphering, binned),
+        bandwidth=_kernel_covariance(land.sphering, land.binned.bandwidth),
+        contours=_contours(land.sphering, land.binned),
         rank_by=rank_by,
-        notices=tuple(notices),
+        notices=land.notices,
     )
 
 
@@ -217,58 +192,6 @@ def _check_score(name: str, score: np.ndarray | None, n: int) -> np.ndarray:
     if score.shape != (n,) or np.isnan(score).any():
         raise InputError(f"{name} must be {n} numbers, got an array of {score.shape}")
     return score
-
-
-def map_plane(y: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Give the coordinates that a map shows, (n, 1) or (n, 2), and what to say about them.
-
-    They are the embedding itself, or its first two principal components where it has more axes.
-    """
-    if y.shape[1] <= 2:
-        return y, []
-    centred = y - y.mean(axis=0)
-    _, vectors = np.linalg.eigh(centred.T @ centred)
-    notice = f"the density is that of the first two principal components of {y.shape[1]} axes"
-    return centred @ vectors[:, :-3:-1], [notice]
-
-
-def _round_coordinates(plane: np.ndarray) -> tuple[Sphering, np.ndarray, list[str]]:
-    """Coordinates for the kernel; a line has one, whatever plane it lies in."""
-    sphering = sphere(plane)
-    length = float(sphering.scales.max())
-    if length == 0:
-        if len(plane) > 1:
-            notices = ["all points of the embedding coincide: every density is the same"]
-        else:
-            notices = ["a single point has no density"]
-        one = Sphering(sphering.centre, sphering.axes[:, :1], np.ones(1))
-        return one, one(plane), notices
-    extended = sphering.scales > _FLAT * length
-    notices = []
-    if not extended.all():
-        notices.append("the embedding is a line: the density is that along it")
-        sphering = Sphering(sphering.centre, sphering.axes[:, extended], sphering.scales[extended])
-    return sphering, sphering(plane), notices
-
-
-def _settle_lowest(
-    coordinates: np.ndarray,
-    binned: BinnedDensity,
-    *,
-    threads: int | None,
-    progress: Progress,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Density at every point, and which of them (indices) were evaluated exactly."""
-    density = binned.at_points.copy()
-    off_grid = np.isnan(density)
-    density[off_grid] = -1
-    last = min(len(density), max(EXACT_POINTS, int(off_grid.sum()))) - 1
-    # Identical points have identical densities: none of them is left behind.
-    exact = np.flatnonzero(density <= np.partition(density, last)[last])
-    density[exact] = exact_density(
-        coordinates, binned.bandwidth, exact, threads=threads, progress=progress
-    )
-    return density, exact
 
 
 def _order_by_density(

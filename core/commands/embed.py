@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from core.commands.choices import add_choices, read_config
 from core.commands.engines import add_engine, read_engine
-from core.errors import InputError
 from core.progress import Progress, part
 
 if TYPE_CHECKING:
@@ -26,37 +25,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--figure", metavar="FILE", help="draw the map to FILE.png, FILE.svg or FILE.pdf"
     )
+    parser.add_argument(
+        "--save-map", metavar="MAP", help="write the map to a directory for wattfold place"
+    )
     add_engine(parser)
 
 
 def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Run the config, write what is asked for, and return the run's JSON."""
-    from core.commands.tables import FORMATS, write_table
+    from core.commands.tables import FORMATS, destination, write_table
     from core.figures.files import FORMATS as FIGURE_FORMATS
     from core.readings import Dataset
-    from core.runs import Store
-    from core.runs import run as run_config
+    from core.runs import Runner, Store
+    from core.saved_map import check_map_replaceable, save_map
 
     config = read_config(arguments)
     # What cannot be written is told before the work, not after it.
-    out = _destination("--out", arguments.out, FORMATS)
-    figure = _destination("--figure", arguments.figure, FIGURE_FORMATS)
+    out = destination("--out", arguments.out, FORMATS)
+    figure = destination("--figure", arguments.figure, FIGURE_FORMATS)
+    saved = Path(arguments.save_map) if arguments.save_map else None
+    if saved:
+        check_map_replaceable(saved)
     dataset = Dataset.open(arguments.dataset)
     with read_engine(arguments, dataset) as engine:
-        result = run_config(
-            dataset,
-            config,
-            store=Store.default(),
-            engine=engine,
-            progress=part(progress, 0.0, 0.95),
-        )
+        runner = Runner(dataset, store=Store.default(), engine=engine)
+        result = runner.run(config, progress=part(progress, 0.0, 0.95))
+        if saved:
+            progress(0.95, "Saving the map")
+            save_map(saved, result, *runner.inputs(config))
     if out:
         write_table(result, out)
     if figure:
         progress(0.97, "Drawing")
         _draw(result, figure)
     progress(1.0, "Done")
-    written = {"out": out, "figure": figure}
+    written = {"out": out, "figure": figure, "map": saved}
     return result.to_json() | {name: str(path) for name, path in written.items() if path}
 
 
@@ -91,7 +94,9 @@ def render(result: dict[str, Any]) -> str:
         ]
     lines.append("")
     lines += [f"note          {notice}" for notice in result["notices"]]
-    lines += [f"written       {result[name]}" for name in ("out", "figure") if name in result]
+    lines += [
+        f"written       {result[name]}" for name in ("out", "figure", "map") if name in result
+    ]
     spent = [f"{stage} {value:.2f}" for stage, value in result["seconds"].items() if value]
     cached = f"; stored before: {', '.join(result['cached'])}" if result["cached"] else ""
     lines.append(f"seconds       {', '.join(spent) or 'none'}{cached}")
@@ -101,19 +106,6 @@ def render(result: dict[str, Any]) -> str:
 def _some(labels: list[str]) -> str:
     more = f" and {len(labels) - 5:,} more" if len(labels) > 5 else ""
     return ", ".join(labels[:5]) + more
-
-
-def _destination(flag: str, text: str | None, suffixes: tuple[str, ...]) -> Path | None:
-    if text is None:
-        return None
-    path = Path(text)
-    if path.suffix.lower() not in suffixes:
-        raise InputError(f"{flag} {text} must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{flag} {text}: there is no directory {path.parent}; make it first")
-    if path.is_dir():
-        raise InputError(f"{flag} {text} is a directory; name a file")
-    return path
 
 
 def _draw(result: "Run", path: Path) -> None:

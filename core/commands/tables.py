@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core import atomic
+from core.errors import InputError
 from core.runs import Run
 
 FORMATS = (".parquet", ".csv")
@@ -22,21 +23,39 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_table(run: Run, path: Path) -> None:
-    """Write a run's table, whole or not at all.
+    """Write a run's table with what it takes to make the run again, see :func:`write_frame`."""
+    write_frame(run.table(), path, describe(run))
 
-    Parquet carries the config in its metadata under ``wattfold``; CSV, which cannot, has a file
-    ``NAME.csv.json`` beside it.
+
+def write_frame(table: pd.DataFrame, path: Path, description: dict[str, Any]) -> None:
+    """Write a table, whole or not at all, and a description of where it comes from.
+
+    Parquet carries the description in its metadata under ``wattfold``; CSV, which cannot, has a
+    file ``NAME.csv.json`` beside it.
     """
-    description = describe(run)
     if path.suffix.lower() == ".parquet":
-        table = pa.Table.from_pandas(run.table(), preserve_index=False)
-        metadata = {**(table.schema.metadata or {}), METADATA_KEY: json.dumps(description).encode()}
+        arrow = pa.Table.from_pandas(table, preserve_index=False)
+        metadata = {**(arrow.schema.metadata or {}), METADATA_KEY: json.dumps(description).encode()}
         with atomic.new_file(path) as temporary:
-            pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
+            pq.write_table(arrow.replace_schema_metadata(metadata), temporary, compression="zstd")
     else:
         with atomic.new_file(path) as temporary:
-            defuse(run.table()).to_csv(temporary, index=False)
+            defuse(table).to_csv(temporary, index=False)
         atomic.write_json(path.with_name(path.name + ".json"), description)
+
+
+def destination(flag: str, text: str | None, suffixes: tuple[str, ...]) -> Path | None:
+    """Read the name of a file to write; raise where it cannot be, before the work is done."""
+    if text is None:
+        return None
+    path = Path(text)
+    if path.suffix.lower() not in suffixes:
+        raise InputError(f"{flag} {text} must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{flag} {text}: there is no directory {path.parent}; make it first")
+    if path.is_dir():
+        raise InputError(f"{flag} {text} is a directory; name a file")
+    return path
 
 
 def describe(run: Run) -> dict[str, Any]:

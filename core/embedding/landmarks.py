@@ -110,14 +110,56 @@ def extend(
     placed = np.empty((len(rows), y.shape[1]))
     placed[landmarks] = y
     others = np.setdiff1d(np.arange(len(rows)), landmarks)
+    placed[others] = barycentric_places(
+        y,
+        nearest[others],
+        vectors,
+        rows[others],
+        rows[landmarks],
+        ridge=ridge,
+        threads=threads,
+        progress=progress,
+    )
+    return placed
+
+
+def barycentric_places(
+    y: np.ndarray,
+    nearest: np.ndarray,
+    vectors: Vectors,
+    rows: np.ndarray,
+    landmark_rows: np.ndarray,
+    *,
+    ridge: float,
+    threads: int,
+    progress: Progress,
+) -> np.ndarray:
+    """Place points by the weights that best rebuild each from the landmarks nearest to it.
+
+    A point's place depends on itself and the landmarks alone, whatever points come with it.
+
+    Parameters
+    ----------
+    y : ndarray of shape (landmarks, dim)
+        Where the landmarks are.
+    nearest : ndarray of shape (m, k)
+        The landmarks nearest to each point, as positions in ``y``.
+    rows : ndarray of shape (m,)
+        The points' row numbers in the vectors.
+    landmark_rows : ndarray of shape (landmarks,)
+        Those of the landmarks.
+
+    Returns
+    -------
+    ndarray of shape (m, dim)
+    """
     weights = map_grams(
         lambda gram: barycentric_weights(gram, ridge),
         vectors,
-        rows[others],
-        rows[landmarks[nearest[others]]],
+        rows,
+        landmark_rows[nearest],
         threads=threads,
         progress=progress,
         message="placing the other points",
     )
-    placed[others] = np.einsum("ik,ikd->id", weights, y[nearest[others]])
-    return placed
+    return np.einsum("ik,ikd->id", weights, y[nearest])

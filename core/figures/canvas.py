@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.density import map_plane
+from core.landscape import map_plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

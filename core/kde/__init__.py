@@ -12,14 +12,16 @@ a density near zero.
 
 from core.kde.bandwidth import plug_in_bandwidth
 from core.kde.binned import BinnedDensity, binned_density
-from core.kde.exact import exact_density
-from core.kde.sphering import Sphering, sphere
+from core.kde.exact import exact_density, exact_density_at
+from core.kde.sphering import Sphering, sphere, turn
 
 __all__ = [
     "BinnedDensity",
     "Sphering",
     "binned_density",
     "exact_density",
+    "exact_density_at",
     "plug_in_bandwidth",
     "sphere",
+    "turn",
 ]

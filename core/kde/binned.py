@@ -36,6 +36,26 @@ class BinnedDensity:
     grid: Grid
     bandwidth: float
 
+    def at(self, places: np.ndarray, points: np.ndarray, left_out: np.ndarray) -> np.ndarray:
+        """Density at any places (q, d), each without a point of its own; NaN off the grid.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, d)
+            The points that the density is of.
+        left_out : int ndarray of shape (q,)
+            The point that does not count at each place; −1 where all do.
+        """
+        n, d = points.shape
+        held = self.grid.holds(places)
+        found = np.full(len(places), np.nan)
+        found[held] = n * self.grid.read(places[held], self.on_grid)
+        own = np.flatnonzero(left_out >= 0)
+        squared = ((places[own] - points[left_out[own]]) ** 2).sum(axis=1)
+        height = (math.sqrt(2 * math.pi) * self.bandwidth) ** -d
+        found[own] -= height * np.exp(-squared / (2 * self.bandwidth**2))
+        return np.maximum(found, 0) / np.maximum(n - (left_out >= 0), 1)
+
 
 def binned_density(z: np.ndarray, bandwidth: float) -> BinnedDensity:
     """Density of points (n, d) by linear binning and FFT, the grid fitted to the bandwidth."""

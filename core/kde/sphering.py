@@ -24,12 +24,23 @@ class Sphering:
 
     def __call__(self, y: np.ndarray) -> np.ndarray:
         """Map points (n, d) to round coordinates (n, d)."""
-        return ((y - self.centre) @ self.axes) / self.scales
+        return turn(y - self.centre, self.axes) / self.scales
 
     @property
     def volume(self) -> float:
         """How much volume of Y one unit of volume of the round coordinates is."""
         return float(np.prod(self.scales))
+
+
+def turn(offsets: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """Return the coordinates of offsets (n, d) along axes (d, e), each row by itself.
+
+    A matrix product rounds differently with the number of its rows.
+    """
+    turned = np.zeros((len(offsets), axes.shape[1]))
+    for coordinate, axis in zip(offsets.T, axes, strict=True):
+        turned += coordinate[:, np.newaxis] * axis
+    return turned
 
 
 def sphere(y: np.ndarray) -> Sphering:

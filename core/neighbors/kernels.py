@@ -179,7 +179,12 @@ def candidate_sums(x, bounds, weights, norm, rows, candidates, out):  # type: ig
 
 
 def settle(
-    rows: Rows, candidates: np.ndarray, k: int, *, threads: int = 1
+    rows: Rows,
+    candidates: np.ndarray,
+    k: int,
+    *,
+    first: int = 0,
+    threads: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Choose the k best of each row's candidates by (float64 sum, index).
 
@@ -189,6 +194,8 @@ def settle(
     candidates : ndarray of shape (n, c), int32
         At least k different rows each, never the row itself; −1 where there is none.
     k : int
+    first : int
+        The row whose candidates come first.
     threads : int
 
     Returns
@@ -197,7 +204,7 @@ def settle(
     sums : ndarray of shape (n, k), float64
     """
     candidates = np.ascontiguousarray(candidates, dtype=np.int32)
-    everything = np.arange(len(candidates))
+    everything = np.arange(first, first + len(candidates))
     sums = np.empty(candidates.shape)
 
     def fill(piece: slice) -> None:

@@ -75,3 +75,26 @@ def offer_tile(tile, first_row, first_column, sums, indices, limits):  # type: i
                 if value <= limits[j]:
                     insert(sums, indices, j, value, i)
                     limits[j] = sums[j, last]
+
+
+@njit(cache=True, nogil=True)
+def offer_rows(tile, first_column, sums, indices):  # type: ignore[no-untyped-def]
+    """Offer each value of a tile to the list of its row alone.
+
+    Parameters
+    ----------
+    tile : ndarray of shape (rows, columns)
+        Sums between rows and the columns ``first_column`` ….
+    sums, indices : ndarrays of shape (rows, length)
+        The lists of these rows.
+    """
+    rows, columns = tile.shape
+    last = sums.shape[1] - 1
+    for r in range(rows):
+        for left in range(0, columns, _STRIP):
+            right = min(left + _STRIP, columns)
+            if tile[r, left:right].min() > sums[r, last]:
+                continue
+            for c in range(left, right):
+                if tile[r, c] <= sums[r, last]:
+                    insert(sums, indices, r, tile[r, c], first_column + c)

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
+from core.cube import Cube
 from core.density import sample_size_notice
+from core.distance import Vectors
 from core.engine import Engine
 from core.peak_memory import peak_memory_mb
 from core.progress import Progress, silent
@@ -83,15 +85,7 @@ class Runner:
     ) -> Run:
         """Map the dataset as a config says, see :func:`run`."""
         journal = Journal(progress, computing)
-        stages = Pipeline(
-            self.dataset,
-            config,
-            journal=journal,
-            memory=self._memory,
-            store=self.store,
-            threads=self.threads,
-            engine=self.engine,
-        )
+        stages = self._stages(config, journal)
         points = stages.points()
         journal.note(*points.notices)
         n = len(points.units)
@@ -145,4 +139,20 @@ class Runner:
             cached=tuple(stage for stage in wanted if stage not in journal.computed),
             notices=tuple(journal.notices),
             peak_memory_mb=peak_memory_mb(),
+        )
+
+    def inputs(self, config: RunConfig) -> tuple[Cube, Vectors]:
+        """Return the counts and the vectors that a run of the config starts from."""
+        stages = self._stages(config, Journal(silent))
+        return stages.cube(), stages.vectors()
+
+    def _stages(self, config: RunConfig, journal: Journal) -> Pipeline:
+        return Pipeline(
+            self.dataset,
+            config,
+            journal=journal,
+            memory=self._memory,
+            store=self.store,
+            threads=self.threads,
+            engine=self.engine,
         )

@@ -113,7 +113,7 @@ class Store:
         try:
             # Files are opened through the directory itself: whatever is renamed meanwhile, they
             # are of one entry.
-            entry = _read(directory)
+            entry = read_entry(directory)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException):
             self._remove(path)
             return None
@@ -140,7 +140,7 @@ class Store:
             if (path / _FACTS).is_file():
                 return
             with atomic.new_directory(path) as staging:
-                _write(staging, entry)
+                write_entry(staging, entry)
             self._evict(last=path)
 
     def entries(self) -> list[Stored]:
@@ -210,7 +210,8 @@ def _size(directory: Path) -> int:
     return sum(file.stat().st_size for file in directory.iterdir())
 
 
-def _write(directory: Path, entry: Entry) -> None:
+def write_entry(directory: Path, entry: Entry) -> None:
+    """Write an entry into an empty directory, with a checksum of every file."""
     checksums = {}
     for name, array in entry.arrays.items():
         np.save(directory / f"{name}.npy", array, allow_pickle=False)
@@ -232,7 +233,7 @@ def _write(directory: Path, entry: Entry) -> None:
     (directory / _FACTS).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
-def _read(directory: int) -> Entry:
+def read_entry(directory: int) -> Entry:
     """Read an entry through its open directory; raises where anything is not as written."""
     with _open(directory, _FACTS) as file:
         content = json.load(file)

@@ -1,0 +1,89 @@
+"""``wattfold place``: new households or weeks on an existing map."""
+
+import argparse
+from typing import Any
+
+from core.commands.choices import read_households
+from core.commands.engines import add_engine, read_engine
+from core.progress import Progress, part
+
+NAME = "place"
+HELP = "place new households or weeks on a map that embed has saved, and score them"
+
+_N_ANOMALIES = 10
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("map", metavar="MAP", help="a map, as embed --save-map writes it")
+    parser.add_argument("dataset", metavar="NEW", help="a dataset directory")
+    parser.add_argument("--household", metavar="ID", help="the household, for a map of slots")
+    parser.add_argument(
+        "--households", metavar="ID,ID|@FILE", help="only these households (default all)"
+    )
+    parser.add_argument(
+        "--n-anomalies",
+        type=int,
+        default=_N_ANOMALIES,
+        metavar="N",
+        help=f"how many of the most anomalous are named (default {_N_ANOMALIES})",
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", help="write the points to FILE.parquet or FILE.csv"
+    )
+    add_engine(parser)
+
+
+def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    """Place the dataset, write what is asked for, and return the JSON."""
+    from core.commands.tables import FORMATS, destination, write_frame
+    from core.placement import place, placement_json
+    from core.readings import Dataset
+    from core.runs.config import N_ANOMALIES
+    from core.saved_map import SavedMap
+
+    n_anomalies = int(N_ANOMALIES.validate(arguments.n_anomalies))
+    out = destination("--out", arguments.out, FORMATS)
+    households = read_households(arguments.households) if arguments.households else None
+    saved = SavedMap.open(arguments.map)
+    dataset = Dataset.open(arguments.dataset)
+    with read_engine(arguments, dataset) as engine:
+        placement = place(
+            saved,
+            dataset,
+            household=arguments.household,
+            households=households,
+            engine=engine,
+            progress=part(progress, 0.05, 0.95),
+        )
+    result = placement_json(placement, saved, n_anomalies=n_anomalies)
+    if out:
+        description = {"map": saved.dataset_digest, "config": saved.config.to_json()}
+        write_frame(placement.table(), out, {**description, "dataset": dataset.digest})
+        result["out"] = str(out)
+    progress(1.0, "Done")
+    return result
+
+
+def render(result: dict[str, Any]) -> str:
+    """Say where the new points are."""
+    shares = ", ".join(f"{level} % {count:,}" for level, count in result["hdr"].items() if count)
+    lines = [
+        f"placed        {result['n']:,} {result['unit']} on a map of {result['n_map']:,} "
+        f"({result['method']}, {result['distance']}); {result['on_map']:,} are on it already",
+        f"in the HDR    {shares}",
+    ]
+    if result["left_out"]:
+        lines.append(f"left out      {len(result['left_out']):,} {result['unit']}")
+    if result["anomalies"]:
+        width = max(len("label"), *(len(row["label"]) for row in result["anomalies"]))
+        lines += ["", f"rank  {'label':<{width}}  HDR %     density  rank by isolation  nearest"]
+        lines += [
+            f"{row['rank']:>4}  {row['label']:<{width}}  {row['hdr']:>5}  {row['density']:>10.4g}"
+            f"  {row['isolation_rank']:>17}  {row['nearest']}"
+            for row in result["anomalies"]
+        ]
+        lines.append("")
+    lines += [f"note          {notice}" for notice in result["notices"]]
+    lines += [f"written       {result['out']}"] if "out" in result else []
+    return "\n".join(lines)
