@@ -1,0 +1,34 @@
+"""What is computed for the Data tab. Imports nothing that draws: workers import it too."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+
+from core.overview import Overview, make_overview, stored_overview
+from core.progress import Progress
+from core.readings import Dataset
+from core.runs import Store
+from dashboard import fits
+from dashboard.jobs import Job
+
+
+def look_over(path: str, progress: Progress) -> Overview:
+    """Look over a dataset; what is seen also ends up in the store."""
+    return make_overview(Dataset.open(path), store=Store.default(), progress=progress)
+
+
+def fetch(dataset: Dataset) -> Future[Overview | None]:
+    """Read what was seen before, if it is still in the store.
+
+    In a thread, not in the pool: nobody who has it should wait for the runs of others.
+    """
+    return _readers().submit(stored_overview, dataset, Store.default())
+
+
+def submit(session: str, dataset: Dataset) -> Job:
+    """Ask the pool for an overview; two sessions that ask get one computation."""
+    return fits.pool().submit(session, ("overview", dataset.digest), look_over, str(dataset.path))
+
+
+@cache
+def _readers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="overviews")
