@@ -93,7 +93,12 @@ class Shard:
     def _tables(self, columns: list[str]) -> Iterator[pa.Table]:
         file = pq.ParquetFile(self.path, metadata=_metadata(self.path), memory_map=True)
         for group in range(self.start, self.stop):
-            table = file.read_row_group(group, columns=columns, use_threads=False)
+            try:
+                table = file.read_row_group(group, columns=columns, use_threads=False)
+            except (pa.ArrowException, OSError) as error:
+                raise DatasetError(
+                    f"{self.path} is damaged and cannot be read; run wattfold ingest again"
+                ) from error
             if any(column.null_count for column in table.columns):
                 raise DatasetError(f"{self.path} holds empty cells; run wattfold ingest again")
             yield table

@@ -9,6 +9,7 @@ from small_dataset import random_readings, write_dataset
 
 from core.coverage import Coverage, build_coverage, expected_readings, pool_coverage
 from core.errors import Cancelled, InputError
+from core.readings.dataset import DatasetError
 
 
 @pytest.fixture(scope="module")
@@ -184,4 +185,14 @@ def test_a_dataset_of_no_readings_is_refused(tmp_path):
     dataset = write_dataset(tmp_path / "data", random_readings(households=1, days=1))
     vars(dataset)["households"] = dataset.households.assign(first=pd.NaT, last=pd.NaT)
     with pytest.raises(InputError, match="has no readings"):
+        build_coverage(dataset)
+
+
+def test_damaged_readings_are_told(tmp_path):
+    dataset = write_dataset(tmp_path / "data", random_readings(households=1, days=9))
+    file = dataset.path / "readings.parquet"
+    content = bytearray(file.read_bytes())
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    file.write_bytes(content)
+    with pytest.raises(DatasetError, match=r"readings\.parquet is damaged and cannot be read"):
         build_coverage(dataset)
