@@ -103,7 +103,7 @@ def coverage_plot(
         clim=(0, 100),
         clipping_colors={"NaN": NOT_METERED},
         colorbar=True,
-        clabel="readings, % of those expected",
+        clabel="% of expected",
         colorbar_opts={"width": 12, "ticker": BasicTicker(desired_num_ticks=5)},
         xlabel="day",
         ylabel="household",
