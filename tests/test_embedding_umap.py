@@ -64,3 +64,32 @@ def test_too_few_points_are_refused():
     x = curved_sheet(4)
     with pytest.raises(InputError, match="at least 5 points, got 4"):
         embed("umap", neighbors_of(x), vectors_of(x), dim=3)
+
+
+def test_a_sample_places_the_others_near_their_neighbours(monkeypatch):
+    from sklearn.manifold import trustworthiness
+
+    x = curved_sheet(400)
+    neighbors, vectors = neighbors_of(x), vectors_of(x)
+    asked = embed("umap", neighbors, vectors, epochs=100, landmarks=100)
+    assert (asked.landmarks, asked.parameters["landmarks"]) == (100, 100)
+    assert "laid out 100 of 400 points" in asked.notices[0]
+    everything = embed("umap", neighbors, vectors, epochs=100)
+    assert everything.landmarks is None
+    whole, placed = (trustworthiness(x, e.y, n_neighbors=12) for e in (everything, asked))
+    assert placed > whole - 0.03
+    monkeypatch.setattr("core.embedding.umap_layout.FIT_UP_TO", 399)
+    monkeypatch.setattr("core.embedding.umap_layout.LANDMARKS", 100)
+    by_itself = embed("umap", neighbors, vectors, epochs=100)
+    np.testing.assert_array_equal(by_itself.y, asked.y)
+    assert (by_itself.landmarks, by_itself.parameters["landmarks"]) == (100, 100)
+
+
+def test_a_place_does_not_depend_on_the_other_points_placed(monkeypatch):
+    monkeypatch.setattr("core.embedding.landmarks.choose", lambda n, count, seed: np.arange(count))
+    x = curved_sheet(300)
+    few, many = (
+        embed("umap", neighbors_of(x[:n]), vectors_of(x[:n]), epochs=20, landmarks=90).y
+        for n in (120, 300)
+    )
+    np.testing.assert_array_equal(few, many[:120])

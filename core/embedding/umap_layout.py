@@ -1,4 +1,9 @@
-"""UMAP (McInnes, Healy and Melville 2018) on given neighbours, by umap-learn."""
+"""UMAP (McInnes, Healy and Melville 2018) on given neighbours, by umap-learn.
+
+Its layout takes about a millisecond a point and cannot be shared out. Beyond ``FIT_UP_TO`` points
+a sample is laid out by its own neighbours, and the others are placed by theirs in the sample,
+each by itself: the picture is the same whatever they come with.
+"""
 
 import warnings
 from dataclasses import replace
@@ -8,16 +13,27 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
+from core.distance import Vectors
+from core.embedding import landmarks
 from core.embedding.graph import union_graph
 from core.embedding.laplacian import Laplacian
 from core.embedding.method import Embedding, Method, Request
+from core.embedding.spectral import RIDGE
 from core.errors import InputError
+from core.neighbors import find_neighbors
+from core.neighbors.among import nearest_among
 from core.progress import Progress, part
 from core.registry import Parameter
 
 # Above this many points the layout runs on all threads unless asked to be repeatable: its threads
 # move the same points without locks, so the picture depends on their timing.
 REPEATABLE_UP_TO = 50_000
+
+# Five minutes on two cores. Beyond it, as many landmarks as give the same picture every time.
+FIT_UP_TO = 200_000
+LANDMARKS = REPEATABLE_UP_TO
+# Averaging over more of them pulls points together; over fewer, it follows single ones.
+PLACED_BY = 10
 
 
 class UMAP(Method):
@@ -46,9 +62,84 @@ class UMAP(Method):
             default=False,
             help=f"Same seed, same picture also above {REPEATABLE_UP_TO:,} points, on one thread",
         ),
+        Parameter(
+            name="landmarks",
+            default=0,
+            low=0,
+            high=100_000_000,
+            help="Points to fit when there are more of them than this; the others are placed by "
+            f"these. 0 chooses: all up to {FIT_UP_TO:,} points, {LANDMARKS:,} beyond",
+        ),
     )
 
     def fit(self, request: Request) -> Embedding:
+        """Lay out all points, or a sample that places the others."""
+        chosen = int(request.settings["landmarks"])
+        count = chosen or (request.n if request.n <= FIT_UP_TO else LANDMARKS)
+        return self._fit_all(request) if count >= request.n else self._fit_some(request, count)
+
+    def _fit_some(self, request: Request, count: int) -> Embedding:
+        """Fit ``count`` of the points and place the others by those nearest to them."""
+        fitted = landmarks.choose(request.n, count, request.seed)
+        others = np.setdiff1d(np.arange(request.n), fitted)
+        vectors = request.vectors
+        ordered = Vectors.from_array(
+            vectors.x[np.concatenate([fitted, others])],
+            distance=vectors.distance,
+            blocks=vectors.blocks,
+            block_weights=vectors.block_weights,
+        )
+        sample = replace(ordered, x=ordered.x[:count])
+        neighbors = find_neighbors(
+            sample,
+            k=request.k,
+            seed=request.seed,
+            threads=request.threads,
+            progress=part(request.progress, 0.0, 0.1),
+        )
+        layout = self._fit_all(
+            replace(
+                request,
+                indices=neighbors.indices.astype(np.int64),
+                distances=neighbors.distances,
+                vectors=sample,
+                progress=part(request.progress, 0.1, 0.4),
+            )
+        )
+        nearest, _ = nearest_among(
+            ordered,
+            count,
+            PLACED_BY,
+            threads=request.threads,
+            progress=part(request.progress, 0.4, 0.9),
+        )
+        y = np.empty((request.n, request.dim))
+        y[fitted] = layout.y
+        y[others] = landmarks.barycentric_places(
+            layout.y,
+            nearest,
+            ordered,
+            np.arange(count, request.n),
+            np.arange(count),
+            ridge=RIDGE,
+            threads=request.threads,
+            progress=part(request.progress, 0.9, 1.0),
+        )
+        components, _ = union_graph(request.indices, request.distances).components()
+        notice = (
+            f"UMAP laid out {count:,} of {request.n:,} points; the others are placed by the "
+            f"{nearest.shape[1]} of these that are nearest: more landmarks show finer detail"
+        )
+        return replace(
+            layout,
+            y=y,
+            parameters={**layout.parameters, "landmarks": count},
+            components=components,
+            landmarks=count,
+            notices=(notice, *layout.notices),
+        )
+
+    def _fit_all(self, request: Request) -> Embedding:
         """Take umap-learn's own steps, so that its numbers are those of ``umap.UMAP``."""
         if request.n < request.dim + 2:
             raise InputError(
