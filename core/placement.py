@@ -10,7 +10,7 @@ place, as in the scores of the map itself; if its distribution has not changed, 
 place, density or rank.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from core.progress import Progress, part, silent
 from core.readings.dataset import Dataset
 from core.saved_map import SavedMap, as_coordinates
 from core.slots import parse_slots
+from core.surprise import surprise_of_new
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,6 +58,11 @@ class Placement:
     isolation_rank : ndarray
         What the rank by isolation would be. A point unlike all others is placed among those that
         it is least unlike, where the map may be dense: this tells.
+    surprise : ndarray
+        How far the point is from what its neighbours on the map lead one to expect, in the map's
+        own units, see :mod:`core.surprise`.
+    surprise_rank : ndarray
+        What the rank by surprise would be.
     known : ndarray of int64
         The same unit's place among the map's points; −1 for a unit that is not on it.
     nearest : ndarray of int64
@@ -76,6 +82,8 @@ class Placement:
     rank: np.ndarray
     isolation: np.ndarray
     isolation_rank: np.ndarray
+    surprise: np.ndarray
+    surprise_rank: np.ndarray
     known: np.ndarray
     nearest: np.ndarray
     n_map: int
@@ -99,6 +107,8 @@ class Placement:
                 "m": self.sample_size,
                 "isolation": self.isolation,
                 "isolation_rank": self.isolation_rank,
+                "surprise": self.surprise,
+                "surprise_rank": self.surprise_rank,
                 "on_map": self.known >= 0,
             }
         )
@@ -166,16 +176,21 @@ def place_vectors(
     saved: SavedMap, vectors: Vectors, *, threads: int | None = None, progress: Progress = silent
 ) -> Placement:
     """Place vectors that were made as the map's own, in its bins; see :func:`place`."""
+    if saved.n < 2:
+        raise InputError("the map has a single point; new ones need several to be compared with")
     threads = threads or available_threads()
     new = as_coordinates(vectors)
-    both = Vectors.from_array(
-        np.concatenate([saved.vectors.x, new.x]),
-        distance=saved.config.distance,
-        blocks=saved.vectors.blocks,
+    both = replace(
+        Vectors.from_array(
+            np.concatenate([saved.vectors.x, new.x]),
+            distance=saved.config.distance,
+            blocks=saved.vectors.blocks,
+        ),
+        block_sizes=np.concatenate([saved.vectors.block_sizes, new.block_sizes]),
     )
     n, m = saved.n, len(new.x)
     known = _known(saved.vectors.units, new.units)
-    k = max(1, min(saved.config.k, n - 1))
+    k = min(saved.config.k, n - 1)
     # One more than K: the unit itself may be among them.
     indices, distances = nearest_among(
         both, n, k + 1, threads=threads, progress=part(progress, 0.0, 0.6)
@@ -197,17 +212,20 @@ def place_vectors(
         y, left_out=known, threads=threads, progress=part(progress, 0.8, 1.0)
     )
     density[unchanged] = saved.density[known[unchanged]]
-    others = indices != known[:, None]
-    isolation = _nth_distance(distances, others, k)
-    by_density = _would_be_rank(density, saved.density, known)
-    by_isolation = _would_be_rank(-isolation, -saved.isolation, known)
-    rank = by_isolation if saved.config.rank_by == "isolation" else by_density
+    others = _without(known, indices)
+    near, apart = (np.take_along_axis(a, others, axis=1) for a in (indices, distances))
+    isolation = apart[:, -1]
+    surprise = surprise_of_new(both, near, saved.expectation, threads=threads).score
+    isolation[unchanged] = saved.isolation[known[unchanged]]
+    surprise[unchanged] = saved.surprise[known[unchanged]]
+    ranks = {
+        "density": _would_be_rank(density, saved.density, known),
+        "isolation": _would_be_rank(-isolation, -saved.isolation, known),
+        "surprise": _would_be_rank(-surprise, -saved.surprise, known),
+    }
+    rank = ranks[saved.config.rank_by].copy()
+    # Ties on the map were settled by more than the score.
     rank[unchanged] = saved.rank[known[unchanged]]
-    notices = list(vectors.notices)
-    if saved.config.rank_by == "surprise":
-        notices.append(
-            "the map's own ranks are by surprise, those of new points by density on the map"
-        )
     return Placement(
         units=vectors.units,
         sample_size=vectors.sample_size,
@@ -217,11 +235,13 @@ def place_vectors(
         level=(density[:, None] < saved.thresholds).sum(axis=1).astype(np.int8),
         rank=rank,
         isolation=isolation,
-        isolation_rank=by_isolation,
+        isolation_rank=ranks["isolation"],
+        surprise=surprise,
+        surprise_rank=ranks["surprise"],
         known=known,
-        nearest=indices[np.arange(m), np.argmax(others, axis=1)].astype(np.int64),
+        nearest=near[:, 0].astype(np.int64),
         n_map=n,
-        notices=tuple(notices),
+        notices=vectors.notices,
     )
 
 
@@ -246,6 +266,8 @@ def placement_json(placement: Placement, saved: SavedMap, *, n_anomalies: int) -
                 "rank": int(placement.rank[point]),
                 "isolation": float(placement.isolation[point]),
                 "isolation_rank": int(placement.isolation_rank[point]),
+                "surprise": float(placement.surprise[point]),
+                "surprise_rank": int(placement.surprise_rank[point]),
                 "nearest": near.iat[placement.nearest[point]],
             }
             for point in first
@@ -296,12 +318,11 @@ def _on_what_is_there(
     return y, unchanged
 
 
-def _nth_distance(distances: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:
-    """The k-th of those distances in each row that count, or the last."""
-    order = np.argsort(~counts, axis=1, kind="stable")
-    available = counts.sum(axis=1)
-    column = order[np.arange(len(order)), np.minimum(k, np.maximum(available, 1)) - 1]
-    return distances[np.arange(len(distances)), column]
+def _without(known: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Columns of all neighbours but one: the unit itself, or the last where it is not there."""
+    itself = indices == known[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    return np.argsort(itself, axis=1, kind="stable")[:, :-1]
 
 
 def _would_be_rank(value: np.ndarray, on_map: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from core.landscape import Landscape, survey
 from core.runs.config import RunConfig
 from core.runs.result import Run
 from core.runs.store import Entry, read_entry, write_entry
+from core.surprise import Expectation, make_expectation
 
 SCHEMA = 1
 _FORMAT = "wattfold map"
@@ -48,6 +49,10 @@ class SavedMap:
         The least density in each highest density region.
     isolation : ndarray of shape (n,)
         The distance to the K-th neighbour.
+    surprise : ndarray of shape (n,)
+        How far every point is from what its neighbours lead one to expect.
+    expectation : Expectation
+        What the map leads one to expect of new points.
     """
 
     config: RunConfig
@@ -61,6 +66,8 @@ class SavedMap:
     rank: np.ndarray
     thresholds: np.ndarray
     isolation: np.ndarray
+    surprise: np.ndarray
+    expectation: Expectation
 
     @property
     def n(self) -> int:
@@ -104,6 +111,7 @@ class SavedMap:
                 dataset_digest=facts["dataset"],
                 interval_minutes=facts["interval_minutes"],
                 vectors=as_coordinates(vectors),
+                expectation=Expectation(arrays.pop("own_excess"), arrays.pop("window_scale")),
                 **arrays,
             )
         except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
@@ -129,6 +137,7 @@ def save_map(path: str | Path, run: Run, cube: Cube, vectors: Vectors) -> None:
     path = Path(path)
     check_map_replaceable(path)
     k = min(run.config.k, run.neighbors.k)
+    expectation = make_expectation(vectors, run.neighbors, k=k)
     entry = Entry(
         arrays={
             "x": vectors.x,
@@ -141,6 +150,9 @@ def save_map(path: str | Path, run: Run, cube: Cube, vectors: Vectors) -> None:
             "rank": run.hdr.rank,
             "thresholds": run.hdr.thresholds,
             "isolation": run.neighbors.distances[:, k - 1] if k else np.zeros(run.n),
+            "surprise": run.surprise.score,
+            "own_excess": expectation.own,
+            "window_scale": expectation.scale,
         },
         tables={"units": vectors.units.filter(["label", "household", "slot"])},
         facts={

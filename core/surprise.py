@@ -12,6 +12,7 @@ the rare but plain: the largest consumers, the few shops. Surprise asks another 
    ones a small change all week through.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numba
@@ -109,7 +110,94 @@ def measure_surprise(
     -------
     Surprise
     """
-    n, p = vectors.x.shape
+    indices, sizes = _checked(vectors, neighbors, k)
+    weights, excess, shift = _own(
+        vectors, sizes, slice(0, len(indices)), indices, threads=threads, progress=progress
+    )
+    excess -= _of_neighbors(excess, indices, weights)
+    score, first, length = _scan(excess)
+    return Surprise(score, first, length, excess, shift)
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """What a map leads one to expect of new points.
+
+    Attributes
+    ----------
+    own : float32 ndarray of shape (n, blocks)
+        Every point's excess over the best mixture of its neighbours, before theirs is taken off.
+    scale : float64 ndarray of shape (lengths, 3)
+        Lengths of windows, and the median and the top tenth of the points' strongest of each.
+    """
+
+    own: np.ndarray
+    scale: np.ndarray
+
+
+def make_expectation(
+    vectors: Vectors,
+    neighbors: Neighbors,
+    *,
+    k: int | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Expectation:
+    """Measure what :func:`surprise_of_new` needs of a map; options of `measure_surprise`."""
+    indices, sizes = _checked(vectors, neighbors, k)
+    weights, own, _ = _own(
+        vectors, sizes, slice(0, len(indices)), indices, threads=threads, progress=progress
+    )
+    return Expectation(own, _scale(own - _of_neighbors(own, indices, weights)))
+
+
+def surprise_of_new(
+    vectors: Vectors,
+    indices: np.ndarray,
+    expectation: Expectation,
+    *,
+    threads: int | None = None,
+    progress: Progress = silent,
+) -> Surprise:
+    """Compare new points with the best mixture of their neighbours on a map.
+
+    Parameters
+    ----------
+    vectors : Vectors
+        The map's n points and, after them, m new ones, with their ``block_sizes``.
+    indices : ndarray of shape (m, k)
+        The new points' neighbours among the first n.
+    expectation : Expectation
+        Of the map.
+
+    Returns
+    -------
+    Surprise
+        Of the m new points, each scored by itself on the map's scale.
+    """
+    n = len(expectation.own)
+    sizes = vectors.block_sizes
+    if sizes is None or len(vectors.x) != n + len(indices):
+        raise InputError(
+            f"surprise needs {n} points of the map and {len(indices)} new ones with the sample "
+            f"size of every block, got {len(vectors.x)} points"
+        )
+    rows = slice(n, n + len(indices))
+    weights, excess, shift = _own(vectors, sizes, rows, indices, threads=threads, progress=progress)
+    # One neighbour after the other: a sum in one call may round differently with its size.
+    for place in range(indices.shape[1]):
+        excess -= (weights[:, place, np.newaxis] * expectation.own[indices[:, place]]).astype(
+            np.float32
+        )
+    score, first, length = _scan(excess, expectation.scale)
+    return Surprise(score, first, length, excess, shift)
+
+
+def _checked(
+    vectors: Vectors, neighbors: Neighbors, k: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The k nearest neighbours and the sizes of all blocks."""
+    n = len(vectors.x)
     indices = neighbors.indices[:, :k]
     if len(indices) != n:
         raise InputError(f"{n} points need neighbours of each, got those of {len(indices)}")
@@ -119,18 +207,32 @@ def measure_surprise(
             "surprise needs the sample size of every block of the vectors; make them with "
             "make_vectors, or give block_sizes"
         )
-    blocks, count = vectors.blocks, indices.shape[1]
-    excess = np.zeros((n, blocks), np.float32)
-    shift = np.zeros((n, blocks), np.float32)
-    weights = np.zeros((n, count))
+    return indices, sizes
+
+
+def _own(
+    vectors: Vectors,
+    sizes: np.ndarray,
+    rows: slice,
+    indices: np.ndarray,
+    *,
+    threads: int | None,
+    progress: Progress,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weights, excess and shift of some rows, each compared with its own neighbours alone."""
+    m, count = indices.shape
+    excess = np.zeros((m, vectors.blocks), np.float32)
+    shift = np.zeros((m, vectors.blocks), np.float32)
+    weights = np.zeros((m, count))
     if count:
 
         def work(piece: slice) -> None:
+            there = slice(rows.start + piece.start, rows.start + piece.stop)
             weights[piece], excess[piece], shift[piece] = _compare(
-                vectors, sizes, piece, indices[piece]
+                vectors, sizes, there, indices[piece]
             )
 
-        pieces = slices(n, max(1, GATHER // (count * p)))
+        pieces = slices(m, max(1, GATHER // (count * vectors.x.shape[1])))
         # Each piece is a chain of small products: threads over pieces, not inside them.
         with threadpool_limits(1):
             share(
@@ -140,9 +242,7 @@ def measure_surprise(
                 progress=progress,
                 message="Comparing with neighbours",
             )
-        excess -= _of_neighbors(excess, indices, weights)
-    score, first, length = _scan(excess)
-    return Surprise(score, first, length, excess, shift)
+    return weights, excess, shift
 
 
 def explain(
@@ -281,22 +381,37 @@ def _of_neighbors(excess: np.ndarray, indices: np.ndarray, weights: np.ndarray) 
     return found
 
 
-def _scan(excess: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _scan(
+    excess: np.ndarray, scale: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Score, first block and length of the strongest cyclic window of every point."""
-    n, blocks = excess.shape
+    n = len(excess)
+    scale = _scale(excess) if scale is None else scale
     score, first, length = np.full(n, -np.inf), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    for (size, start, strongest), (_, middle, high) in zip(_strongest(excess), scale, strict=True):
+        strength = (strongest - middle) / max(high - middle, _ROUNDING)
+        better = strength > score
+        score[better], first[better], length[better] = strength[better], start[better], size
+    return score, first, length
+
+
+def _scale(excess: np.ndarray) -> np.ndarray:
+    """Of windows of every length, the median and the top tenth of the points' strongest."""
+    return np.array(
+        [(size, *np.quantile(strongest, (0.5, _TAIL))) for size, _, strongest in _strongest(excess)]
+    )
+
+
+def _strongest(excess: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Yield each length of windows, where the strongest of every point begins and its mean."""
+    n, blocks = excess.shape
     total = np.zeros((n, 2 * blocks))
     twice = np.concatenate([excess, excess[:, :-1]], axis=1, dtype=np.float64)
     np.cumsum(twice, axis=1, out=total[:, 1:])
     for size in _window_lengths(blocks):
         means = (total[:, size : size + blocks] - total[:, :blocks]) / size
         start = means.argmax(axis=1)
-        strongest = means[np.arange(n), start]
-        middle, high = np.quantile(strongest, (0.5, _TAIL))
-        strength = (strongest - middle) / max(high - middle, _ROUNDING)
-        better = strength > score
-        score[better], first[better], length[better] = strength[better], start[better], size
-    return score, first, length
+        yield size, start, means[np.arange(n), start]
 
 
 def _window_lengths(blocks: int) -> list[int]:

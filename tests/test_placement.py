@@ -80,6 +80,7 @@ def test_the_maps_own_points_land_on_themselves(demo, groups, tmp_path, choices)
     np.testing.assert_array_equal(placement.level, run.hdr.level)
     np.testing.assert_array_equal(placement.rank, run.hdr.rank)
     np.testing.assert_array_equal(placement.isolation, saved.isolation)
+    np.testing.assert_array_equal(placement.surprise, run.surprise.score)
     np.testing.assert_array_equal(placement.known, np.arange(run.n))
     assert (placement.nearest != np.arange(run.n)).all()
 
@@ -93,15 +94,35 @@ def test_alone_or_together_is_the_same(demo, groups, mapped):
     pd.testing.assert_frame_equal(alone, together, check_exact=True)
 
 
-def test_planted_anomalies_land_as_anomalies(demo, groups, mapped):
-    """Among a hundred ordinary households: the median rank by isolation, and the first tenth."""
+@pytest.mark.parametrize("rank", ["isolation_rank", "surprise_rank"])
+def test_planted_anomalies_land_as_anomalies(demo, groups, mapped, rank):
+    """Among a hundred ordinary households: the median rank, and the first tenth."""
     planted, held_out, _ = groups
     table = place(mapped[1], demo, households=tuple(planted + held_out)).table()
-    ranks = table.set_index("household")["isolation_rank"]
+    ranks = table.set_index("household")[rank]
     assert ranks[planted].median() < ranks[held_out].median() / 2
     tenth = mapped[1].n / 10
     assert (ranks[planted] <= tenth).mean() > 2 * (ranks[held_out] <= tenth).mean()
     assert not table["on_map"].any()
+
+
+def test_surprise_of_a_point_left_out_is_nearly_its_own(demo, groups, mapped):
+    """As the map's own where its points are taken for new ones, whose neighbours they know."""
+    run, saved = mapped
+    rows = np.arange(0, saved.n, 7)
+    vectors = saved.vectors
+    strangers = vectors.units.iloc[rows].assign(household="x")
+    part = replace(
+        vectors,
+        x=vectors.x[rows] * np.float32(1 + 1e-6),
+        units=strangers,
+        sample_size=vectors.sample_size[rows],
+        block_sizes=vectors.block_sizes[rows],
+    )
+    known = place_vectors(saved, replace(part, units=vectors.units.iloc[rows]))
+    np.testing.assert_allclose(known.surprise, run.surprise.score[rows], rtol=0.02, atol=0.02)
+    # A stranger is explained by the point that it equals, as far as a single one may.
+    assert (place_vectors(saved, part).surprise <= known.surprise + 0.02).mean() > 0.9
 
 
 def test_scores_are_those_of_an_independent_density(demo, groups, mapped):
@@ -154,7 +175,8 @@ def test_a_household_with_new_weeks_does_not_count_itself(demo, groups, mapped):
     row = run.units["label"].tolist().index(name)
     moved = replace(saved.vectors, x=saved.vectors.x[[row]] * np.float32(0.999),
                     units=saved.vectors.units.iloc[[row]],
-                    sample_size=saved.vectors.sample_size[[row]])  # fmt: skip
+                    sample_size=saved.vectors.sample_size[[row]],
+                    block_sizes=saved.vectors.block_sizes[[row]])  # fmt: skip
     known = place_vectors(saved, moved)
     stranger = place_vectors(
         saved, replace(moved, units=moved.units.assign(household="x", label="x"))

@@ -77,10 +77,13 @@ def render(result: dict[str, Any]) -> str:
         lines.append(f"left out      {len(result['left_out']):,} {result['unit']}")
     if result["anomalies"]:
         width = max(len("label"), *(len(row["label"]) for row in result["anomalies"]))
-        lines += ["", f"rank  {'label':<{width}}  HDR %     density  rank by isolation  nearest"]
+        lines += [
+            "",
+            f"rank  {'label':<{width}}  HDR %     density   by isolation   by surprise  nearest",
+        ]
         lines += [
             f"{row['rank']:>4}  {row['label']:<{width}}  {row['hdr']:>5}  {row['density']:>10.4g}"
-            f"  {row['isolation_rank']:>17}  {row['nearest']}"
+            f"  {row['isolation_rank']:>13}  {row['surprise_rank']:>12}  {row['nearest']}"
             for row in result["anomalies"]
         ]
         lines.append("")
