@@ -41,20 +41,22 @@ def submit(session: str, dataset: Dataset, config: RunConfig) -> Job:
 @cache
 def pool() -> WorkerPool:
     """The one pool of the server, started when it is first needed."""
-    return WorkerPool(warm_up=tuple(partial(_embed_a_few, method) for method in WARM_METHODS))
+    return WorkerPool(warm_up=tuple(partial(_map_a_few, method) for method in WARM_METHODS))
 
 
-def _embed_a_few(method: str) -> None:
-    """Import and compile what a method and the search before it need."""
+def _map_a_few(method: str) -> None:
+    """Import and compile what a method needs, and the stages before and after it."""
     import numpy as np
 
+    from core.density import hdr_density, sample_size_notice
     from core.distance import Vectors
     from core.embedding import embed
     from core.neighbors import find_neighbors
 
     rows = np.random.default_rng(0).random((64, 4), dtype=np.float32)
     vectors = Vectors.from_array(rows, distance="hellinger")
-    embed(method, find_neighbors(vectors, k=10, backend="exact"), vectors)
+    embedding = embed(method, find_neighbors(vectors, k=10, backend="exact"), vectors)
+    sample_size_notice(hdr_density(embedding.y).rank, np.arange(len(rows)))
 
 
 def dataset_path() -> Path:

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 from embedding_points import curved_sheet, neighbors_of, same_up_to_sign, vectors_of
-from scipy.linalg import eigh
+from scipy.linalg import cholesky, eigh
 from scipy.sparse import csr_array
 
 from core.distance import Vectors
 from core.embedding import embed
-from core.embedding.eigen import largest, oriented, smallest
+from core.embedding.eigen import COLUMNS, factorise, largest, oriented, smallest
 from core.embedding.graph import union_graph
 from core.embedding.hessian import full_penalty, quadratic_penalty
 from core.embedding.neighborhoods import barycentric_weights, coordinates, map_grams
@@ -112,6 +112,29 @@ def test_grams_of_counts_are_those_of_their_probabilities(monkeypatch):
     )
     local = p[near] - p[:, np.newaxis]
     np.testing.assert_allclose(grams, local @ local.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("n", [1, COLUMNS - 1, COLUMNS, COLUMNS + 1, 5 * COLUMNS + 60])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_factor_is_that_of_lapack_whatever_the_threads(n, order):
+    root = np.random.default_rng(n).normal(size=(n, n))
+    matrix = np.array(root @ root.T + n * np.eye(n), order=order)
+    ours, alone = matrix.copy(order="K"), matrix.copy(order="K")
+    heard = []
+    factorise(ours, threads=3, progress=lambda fraction, message="": heard.append(fraction))
+    factorise(alone, threads=1)
+    np.testing.assert_allclose(np.tril(ours), cholesky(matrix, lower=True), atol=1e-10)
+    np.testing.assert_array_equal(ours, alone)
+    assert heard == sorted(heard)
+    assert heard[-1] == 1
+    assert len(heard) == -(-n // COLUMNS)
+
+
+def test_a_matrix_that_is_not_positive_has_no_factor():
+    matrix = np.eye(300)
+    matrix[250, 250] = -1
+    with pytest.raises(np.linalg.LinAlgError):
+        factorise(matrix)
 
 
 @pytest.mark.parametrize("n", [50, 800])

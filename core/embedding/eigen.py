@@ -9,20 +9,24 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import LinAlgError, cho_solve, eigh, solve_triangular
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from core.progress import Progress
+from core.neighbors.threads import share, slices
+from core.progress import Progress, silent
 
 # Up to here LAPACK's complete answer is as fast as Lanczos' few vectors.
 SMALL = 600
 # Shifts, as shares of the largest row sum, until the factorisation finds the matrix positive.
 SHIFTS = (1e-14, 1e-12, 1e-10, 1e-8)
+# Columns factorised between two reports of progress, at most a few tenths of a second, and rows
+# that a thread takes at a time.
+COLUMNS, ROWS = 192, 1024
 
 
 def smallest(
-    matrix: csr_array, kernel: np.ndarray, count: int, progress: Progress
+    matrix: csr_array, kernel: np.ndarray, count: int, progress: Progress, *, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
     """Smallest eigenpairs of a positive semi-definite matrix outside one known null vector.
 
@@ -48,9 +52,8 @@ def smallest(
     def shifted(shift: float) -> np.ndarray:
         dense = matrix.toarray()
         unit = kernel / np.linalg.norm(kernel)
-        for start in range(0, n, 1024):
-            part = slice(start, start + 1024)
-            dense[part] += top * np.multiply.outer(unit[part], unit)
+        for rows in slices(n, 1024):
+            dense[rows] += top * np.multiply.outer(unit[rows], unit)
         dense[np.arange(n), np.arange(n)] += shift
         return dense
 
@@ -58,16 +61,21 @@ def smallest(
     if n <= SMALL or 3 * count > n:
         values, vectors = eigh(shifted(0.0), subset_by_index=(0, count - 1), overwrite_a=True)
         return values, oriented(vectors)
+    furthest = 0.0
+
+    def report(fraction: float, message: str = "") -> None:
+        nonlocal furthest  # another shift begins anew, which is no step back
+        furthest = max(furthest, fraction)
+        progress(furthest / 2, message)
+
     for shift in SHIFTS:
         try:
-            # Symmetric, so the transpose is the same matrix in the order LAPACK overwrites.
-            factor = cho_factor(
-                shifted(shift * top).T, lower=True, overwrite_a=True, check_finite=False
-            )
+            # Symmetric, so the transpose is the same matrix in the order that LAPACK reads.
+            factor = shifted(shift * top).T
+            factorise(factor, threads=threads, progress=report)
         except LinAlgError:
             continue
-        progress(0.5, "solving the eigenproblem")
-        solve = partial(cho_solve, factor, check_finite=False)
+        solve = partial(cho_solve, (factor, True), check_finite=False)
         found = _largest(solve, n, count, progress)
         if found is not None:
             inverse, vectors = found
@@ -75,6 +83,50 @@ def smallest(
         break
     values, vectors = eigh(shifted(0.0), subset_by_index=(0, count - 1), overwrite_a=True)
     return values, oriented(vectors)
+
+
+def factorise(matrix: np.ndarray, *, threads: int = 1, progress: Progress = silent) -> None:
+    """Put the Cholesky factor of a symmetric matrix into its lower triangle, in place.
+
+    LAPACK's own factorisation neither tells how far it is nor stops before its end.
+
+    Raises
+    ------
+    LinAlgError
+        If the matrix is not positive definite.
+    """
+    n = len(matrix)
+    for start in range(0, n, COLUMNS):
+        stop = min(start + COLUMNS, n)
+        own, before = matrix[start:stop, start:stop], matrix[start:stop, :start]
+        own -= before @ before.T
+        own[:] = np.linalg.cholesky(own)
+        share(
+            partial(_factorise_rows, matrix[stop:], own, before),
+            slices(n - stop, ROWS),
+            threads=threads,
+        )
+        done = stop / n
+        # Column j takes j · (n − j) operations for each of its own.
+        progress(done**2 * (3 - 2 * done), "solving the eigenproblem")
+
+
+def _factorise_rows(below: np.ndarray, own: np.ndarray, before: np.ndarray, rows: slice) -> None:
+    """Finish some rows of the columns whose diagonal block is done.
+
+    Parameters
+    ----------
+    below : ndarray
+        All rows below the diagonal block ``own``.
+    before : ndarray
+        The rows of ``own``, as far as they are left of it.
+    rows : slice
+        Which of ``below``.
+    """
+    start, width = before.shape[1], len(own)
+    panel = below[rows, start : start + width]
+    panel -= below[rows, :start] @ before.T
+    panel[:] = solve_triangular(own, panel.T, lower=True, check_finite=False).T
 
 
 def largest(matrix: np.ndarray, count: int, progress: Progress) -> tuple[np.ndarray, np.ndarray]:

@@ -9,8 +9,12 @@ from core.embedding.eigen import largest
 from core.embedding.geodesics import geodesics
 from core.embedding.graph import Joined, join, union_graph
 from core.embedding.method import Embedding, Method, Request
-from core.progress import part
+from core.neighbors.threads import slices
+from core.progress import Progress, part
 from core.registry import Value
+
+# Rows that are centred between two reports of progress.
+CENTRED_ROWS = 1024
 
 
 class Isomap(Method):
@@ -45,8 +49,8 @@ class Isomap(Method):
         )
         # The square matrix is centred in place: in full it is most of the memory there is.
         between = lengths if full else lengths[:, marks].astype(np.float64)
-        means = _centre(between)
-        solve = part(request.progress, 0.8, 1.0)
+        means = _centre(between, part(request.progress, 0.8, 0.85))
+        solve = part(request.progress, 0.85, 1.0)
         coordinates = min(request.dim, count - 1)
         values, vectors = largest(between, coordinates, solve)
         values = np.maximum(values, 0)
@@ -87,18 +91,26 @@ def _notices(components: int, joined: Joined) -> list[str]:
     ]
 
 
-def _centre(lengths: np.ndarray) -> np.ndarray:
+def _centre(lengths: np.ndarray, progress: Progress) -> np.ndarray:
     """Turn distances into inner products −½ J D² J in place; return the mean squared distances.
 
     Parameters
     ----------
     lengths : ndarray of shape (m, m)
     """
-    np.square(lengths, out=lengths)
-    means = lengths.mean(axis=0)
-    lengths -= means
-    lengths -= lengths.mean(axis=1)[:, np.newaxis]
-    lengths *= -0.5
+    m = len(lengths)
+    means = np.zeros(m)
+    for rows in slices(m, CENTRED_ROWS):
+        block = lengths[rows]
+        np.square(block, out=block)
+        means += block.sum(axis=0) / m
+        progress(rows.stop / m / 2, "centring")
+    for rows in slices(m, CENTRED_ROWS):
+        block = lengths[rows]
+        block -= means
+        block -= block.mean(axis=1)[:, np.newaxis]
+        block *= -0.5
+        progress(0.5 + rows.stop / m / 2, "centring")
     return means
 
 

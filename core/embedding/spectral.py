@@ -191,7 +191,11 @@ class SpectralMethod(Method):
         count = min(request.dim, m - 1)
         y, values = np.zeros((m, request.dim)), np.zeros(request.dim)
         found, vectors = smallest(
-            problem.matrix, problem.kernel, count, part(request.progress, 0.5, 1.0)
+            problem.matrix,
+            problem.kernel,
+            count,
+            part(request.progress, 0.5, 1.0),
+            threads=request.threads,
         )
         values[:count] = found
         y[:, :count] = vectors / problem.kernel[:, np.newaxis]

@@ -19,6 +19,8 @@ MIN_POINTS = 4
 INTERPOLATE_FROM = 10_000
 # Iterations at one exaggeration while it eases.
 STEP = 10
+# Moves of a point between two reports of progress.
+REPORTED_MOVES = 30_000
 # The start's standard deviation (openTSNE's), and that of the jitter which parts duplicates.
 START, JITTER = 1e-4, 1e-6
 
@@ -98,6 +100,9 @@ class TSNE(Method):
             start, affinities, negative_gradient_method=gradient, n_jobs=request.threads
         )
         iterations = int(settings["iterations"])
+        # At most a quarter of a second between reports, and not more of them than that: openTSNE
+        # computes the divergence for each.
+        every = next((each for each in (STEP, 5, 2) if each * request.n <= REPORTED_MOVES), 1)
         done = 0
 
         # openTSNE lets what a callback raises pass through.
@@ -111,7 +116,7 @@ class TSNE(Method):
                 exaggeration=exaggeration,
                 inplace=True,
                 callbacks=report,
-                callbacks_every_iters=max(1, min(STEP, 500_000 // request.n)),
+                callbacks_every_iters=every,
             )
             done += steps
         y = np.array(embedding, dtype=np.float64)

@@ -66,11 +66,13 @@ class Annoy(Backend):
             index.add_item(i, points[i].tolist())
             if i % _STEP == 0:
                 progress(0.2 * i / n, "filling the forest")
+        # Nothing is heard of Annoy until all its trees stand.
+        progress(0.2, f"growing {settings['n_trees']} trees")
         index.build(settings["n_trees"], n_jobs=1)
 
         candidates = np.full((n, k), -1, dtype=np.int32)
         widened = 0
-        ask = part(progress, 0.4, 0.95)
+        ask = part(progress, 0.4, 0.9)
         for i in range(n):
             search_k = settings["search_k"]
             found = _others(index, i, k, search_k)
@@ -83,7 +85,9 @@ class Annoy(Backend):
             if i % _STEP == 0:
                 ask(i / n, "asking the forest")
         rows = prepare(vectors)
-        indices, sums = settle(rows, candidates, k, threads=threads)
+        indices, sums = settle(
+            rows, candidates, k, threads=threads, progress=part(progress, 0.9, 1.0)
+        )
         complete(rows, np.flatnonzero(indices[:, -1] < 0), indices, sums, threads=threads)
         progress(1.0)
         return Neighbors(

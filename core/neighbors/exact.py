@@ -98,13 +98,13 @@ def nearest_rows(
         return nearest_by_tiles(tiles, n, k, threads=threads, progress=progress)
     length = min(n - 1, list_length(k))
     indices, sums = nearest_by_tiles(
-        tiles, n, length, threads=threads, progress=part(progress, 0.0, 0.95)
+        tiles, n, length, threads=threads, progress=part(progress, 0.0, 0.9)
     )
     errors = tiles.relative * np.abs(sums) + tiles.absolute
     at_least = sums - errors
     # What cannot be among the k best need not be settled.
     indices[at_least > (sums + errors)[:, [k - 1]]] = -1
-    indices, sums = settle(rows, indices, k, threads=threads)
+    indices, sums = settle(rows, indices, k, threads=threads, progress=part(progress, 0.9, 0.95))
     unproven = np.flatnonzero(sums[:, -1] >= at_least[:, -1])
     if length < n - 1:
         complete(rows, unproven, indices, sums, threads=threads, progress=part(progress, 0.95, 1.0))

@@ -23,10 +23,13 @@ from core.neighbors.simd import (
     lanes,
 )
 from core.neighbors.threads import share, slices
+from core.progress import Progress, silent
 
 # Wide enough that adding a register up is rare; two tiles of TILE rows stay in a core's L2 cache.
 CHUNK_BYTES = 4096
 TILE = 96
+# Differences settled between two reports of progress, about a tenth of a second.
+_WORK = 100_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +188,7 @@ def settle(
     *,
     first: int = 0,
     threads: int = 1,
+    progress: Progress = silent,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Choose the k best of each row's candidates by (float64 sum, index).
 
@@ -197,6 +201,7 @@ def settle(
     first : int
         The row whose candidates come first.
     threads : int
+    progress : Progress
 
     Returns
     -------
@@ -219,8 +224,16 @@ def settle(
         )
 
     # A thread takes longer to start than this many differences.
-    useful = min(threads, 1 + candidates.size * rows.x.shape[1] // 1_000_000)
-    share(fill, slices(len(candidates), -(-len(candidates) // useful)), threads=useful)
+    differences = candidates.size * rows.x.shape[1]
+    useful = min(threads, 1 + differences // 1_000_000)
+    pieces = max(useful, differences // _WORK)
+    share(
+        fill,
+        slices(len(candidates), -(-len(candidates) // pieces)),
+        threads=useful,
+        progress=progress,
+        message="settling the nearest",
+    )
     order = np.lexsort((candidates, sums))[:, :k]
     return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(sums, order, axis=1)
 

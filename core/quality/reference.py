@@ -122,8 +122,8 @@ def prepare_reference(
     sums = neighbors = grams = None
     if k > 0 and len(points) * n * 4 <= KEEP_BYTES:
         sums = _sums_of(row_sums, points, threads=threads, progress=part(progress, 0.0, 0.8))
-        neighbors = _select(sums, k, threads=threads)
-        grams = local_grams(vectors, neighbors, threads=threads, progress=part(progress, 0.8, 1.0))
+        neighbors = _select(sums, k, threads=threads, progress=part(progress, 0.8, 0.85))
+        grams = local_grams(vectors, neighbors, threads=threads, progress=part(progress, 0.85, 1.0))
     return Reference(vectors, k, points, row_sums, sums, neighbors, grams, tuple(notices))
 
 
@@ -142,13 +142,14 @@ def _sums_of(
     return sums
 
 
-def _select(sums: np.ndarray, k: int, *, threads: int | None) -> np.ndarray:
+def _select(sums: np.ndarray, k: int, *, threads: int | None, progress: Progress) -> np.ndarray:
     neighbors = np.empty((len(sums), k), np.int64)
 
     def select(block: slice) -> None:
         select_nearest_rows(sums[block], neighbors[block])
 
-    share(select, slices(len(sums), 256), threads=threads or available_threads())
+    blocks = slices(len(sums), 256)
+    share(select, blocks, threads=threads or available_threads(), progress=progress)
     return neighbors
 
 

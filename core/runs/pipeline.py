@@ -59,7 +59,7 @@ VERSIONS = {
     "demand": 1,
     "vectors": 3,
     "neighbors": 1,
-    "embedding": 1,
+    "embedding": 2,
     "quality": 2,
     "surprise": 2,
     "density": 1,
