@@ -192,7 +192,7 @@ def pool_coverage(
     most_rows: int,
     most_columns: int,
 ) -> PooledCoverage:
-    """Sum a part of the coverage into at most so many rows and columns.
+    """Sum a part of the coverage into so many rows and columns as a picture has pixels for.
 
     Parameters
     ----------
@@ -201,6 +201,8 @@ def pool_coverage(
     households, days : (start, stop), optional
         The part to show: places in ``order``, and columns; all by default. Widened to whole
         pools, which start at multiples of their size, so that they stay the same when moving.
+    most_rows, most_columns : int
+        How many to sum into; one more may come from widening the part.
     """
     readings = coverage.readings
     rows, each_row = _pools(households, len(order), most_rows)
@@ -209,18 +211,16 @@ def pool_coverage(
     first, last = coverage.span
     place = np.arange(*columns)
     metered = (first[shown, None] <= place) & (place <= last[shown, None])
-    expected = np.broadcast_to(coverage.expected[slice(*columns)], (len(shown), len(place)))
     row_starts = np.arange(0, len(shown), each_row)
     column_starts = np.arange(0, len(place), each_column)
-
-    def total(cells: np.ndarray) -> np.ndarray:
-        by_row = np.add.reduceat(cells, row_starts, axis=0, dtype=np.int64)
-        return np.add.reduceat(by_row, column_starts, axis=1)
-
+    by_row = np.add.reduceat(readings[shown, slice(*columns)], row_starts, dtype=np.int64)
+    pooled_rows = np.diff(row_starts, append=len(shown))
+    expected = np.add.reduceat(coverage.expected[slice(*columns)], column_starts)
+    metered_rows = np.logical_or.reduceat(metered, row_starts)
     return PooledCoverage(
-        readings=total(readings[shown, slice(*columns)]),
-        expected=total(expected),
-        metered=total(metered) > 0,
+        readings=np.add.reduceat(by_row, column_starts, axis=1),
+        expected=np.outer(pooled_rows, expected),
+        metered=np.logical_or.reduceat(metered_rows, column_starts, axis=1),
         households_each=each_row,
         days_each=each_column,
         households=rows,
