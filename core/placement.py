@@ -10,27 +10,22 @@ place, as in the scores of the map itself; if its distribution has not changed, 
 place, density or rank.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
 from core.cube import recount
 from core.density import LEVELS
-from core.distance import Vectors, make_vectors, statistical_distance
-from core.embedding.landmarks import barycentric_places
-from core.embedding.spectral import RIDGE
-from core.engine import Engine
+from core.distance import Vectors, make_vectors
+from core.engine import Engine, Local
 from core.errors import InputError
-from core.neighbors.among import nearest_among
-from core.neighbors.threads import available_threads
 from core.progress import Progress, part, silent
 from core.readings.dataset import Dataset
 from core.saved_map import SavedMap, as_coordinates
+from core.scoring import New, Scores, score
 from core.slots import parse_slots
-from core.surprise import surprise_of_new
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,28 +40,10 @@ class Placement:
         Readings behind each point.
     left_out : DataFrame
         ``label``, ``m`` and ``reason`` of units that were not placed.
-    y : ndarray of shape (m, dim)
-        Places on the map.
-    density : ndarray
-        Of the map's points there, per unit area.
-    level : ndarray
-        Codes of :data:`core.density.LEVELS`: the highest density region that the place is in.
-    rank : ndarray
-        What the rank of the point would be among those of the map; 1 is the most anomalous.
-    isolation : ndarray
-        The distance to the K-th nearest point of the map.
-    isolation_rank : ndarray
-        What the rank by isolation would be. A point unlike all others is placed among those that
-        it is least unlike, where the map may be dense: this tells.
-    surprise : ndarray
-        How far the point is from what its neighbours on the map lead one to expect, in the map's
-        own units, see :mod:`core.surprise`.
-    surprise_rank : ndarray
-        What the rank by surprise would be.
+    y, density, level, rank, isolation, isolation_rank, surprise, surprise_rank, nearest : ndarrays
+        As in :class:`core.scoring.Scores`.
     known : ndarray of int64
         The same unit's place among the map's points; −1 for a unit that is not on it.
-    nearest : ndarray of int64
-        The nearest other point of the map.
     n_map : int
         How many points the map has.
     notices : tuple of str
@@ -136,7 +113,7 @@ def place(
     households : tuple of str, optional
         The households to place; all of the dataset by default.
     engine : Engine, optional
-        Who counts the readings; threads of this process by default.
+        Who counts the readings and places the points; threads of this process by default.
     threads : int, optional
         All cores by default. The result does not depend on them.
     progress : Progress
@@ -169,79 +146,41 @@ def place(
         minimum_sample=config.minimum_sample,
         progress=part(progress, 0.3, 0.4),
     )
-    return place_vectors(saved, vectors, threads=threads, progress=part(progress, 0.4, 1.0))
+    return place_vectors(
+        saved, vectors, engine=engine, threads=threads, progress=part(progress, 0.4, 1.0)
+    )
 
 
 def place_vectors(
-    saved: SavedMap, vectors: Vectors, *, threads: int | None = None, progress: Progress = silent
+    saved: SavedMap,
+    vectors: Vectors,
+    *,
+    engine: Engine | None = None,
+    threads: int | None = None,
+    progress: Progress = silent,
 ) -> Placement:
     """Place vectors that were made as the map's own, in its bins; see :func:`place`."""
-    if saved.n < 2:
-        raise InputError("the map has a single point; new ones need several to be compared with")
-    threads = threads or available_threads()
     new = as_coordinates(vectors)
-    both = replace(
-        Vectors.from_array(
-            np.concatenate([saved.vectors.x, new.x]),
-            distance=saved.config.distance,
-            blocks=saved.vectors.blocks,
-        ),
-        block_sizes=np.concatenate([saved.vectors.block_sizes, new.block_sizes]),
-    )
-    n, m = saved.n, len(new.x)
+    if new.block_sizes is None:
+        raise InputError("placement needs the sample size of every block; make vectors of a cube")
     known = _known(saved.vectors.units, new.units)
-    k = min(saved.config.k, n - 1)
-    # One more than K: the unit itself may be among them.
-    indices, distances = nearest_among(
-        both, n, k + 1, threads=threads, progress=part(progress, 0.0, 0.6)
+    scores = score(
+        saved,
+        New(new.x, new.block_sizes, known),
+        engine=engine or Local(threads),
+        threads=threads,
+        progress=progress,
     )
-    with threadpool_limits(1, user_api="blas"):
-        y = barycentric_places(
-            saved.y,
-            indices[:, :k],
-            both,
-            np.arange(n, n + m),
-            np.arange(n),
-            ridge=RIDGE,
-            threads=threads,
-            progress=part(progress, 0.6, 0.8),
-        )
-    y, unchanged = _on_what_is_there(y, both, saved, known, indices, distances)
-    progress(0.8, "Estimating density")
-    density = saved.landscape.at(
-        y, left_out=known, threads=threads, progress=part(progress, 0.8, 1.0)
-    )
-    density[unchanged] = saved.density[known[unchanged]]
-    others = _without(known, indices)
-    near, apart = (np.take_along_axis(a, others, axis=1) for a in (indices, distances))
-    isolation = apart[:, -1]
-    surprise = surprise_of_new(both, near, saved.expectation, threads=threads).score
-    isolation[unchanged] = saved.isolation[known[unchanged]]
-    surprise[unchanged] = saved.surprise[known[unchanged]]
-    ranks = {
-        "density": _would_be_rank(density, saved.density, known),
-        "isolation": _would_be_rank(-isolation, -saved.isolation, known),
-        "surprise": _would_be_rank(-surprise, -saved.surprise, known),
-    }
-    rank = ranks[saved.config.rank_by].copy()
-    # Ties on the map were settled by more than the score.
-    rank[unchanged] = saved.rank[known[unchanged]]
     return Placement(
         units=vectors.units,
         sample_size=vectors.sample_size,
         left_out=vectors.left_out if vectors.left_out is not None else pd.DataFrame(),
-        y=y,
-        density=density,
-        level=(density[:, None] < saved.thresholds).sum(axis=1).astype(np.int8),
-        rank=rank,
-        isolation=isolation,
-        isolation_rank=ranks["isolation"],
-        surprise=surprise,
-        surprise_rank=ranks["surprise"],
         known=known,
-        nearest=near[:, 0].astype(np.int64),
-        n_map=n,
+        n_map=saved.n,
         notices=vectors.notices,
+        **{
+            each.name: getattr(scores, each.name) for each in fields(Scores) if each.name != "first"
+        },
     )
 
 
@@ -297,36 +236,3 @@ def _known(old: pd.DataFrame, new: pd.DataFrame) -> np.ndarray:
     keys = ["household", "label"]
     index = pd.MultiIndex.from_frame(old[keys])
     return index.get_indexer(pd.MultiIndex.from_frame(new[keys])).astype(np.int64)
-
-
-def _on_what_is_there(
-    y: np.ndarray,
-    both: Vectors,
-    saved: SavedMap,
-    known: np.ndarray,
-    indices: np.ndarray,
-    distances: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Put points that equal points of the map upon them; return places and the units unchanged."""
-    same = distances == 0
-    for point in np.flatnonzero(same[:, 0]):
-        y[point] = saved.y[indices[point, same[point]]].mean(axis=0)
-    on_map = np.flatnonzero(known >= 0)
-    moved = statistical_distance(both, saved.n + on_map, known[on_map])
-    unchanged = on_map[moved == 0]
-    y[unchanged] = saved.y[known[unchanged]]
-    return y, unchanged
-
-
-def _without(known: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """Columns of all neighbours but one: the unit itself, or the last where it is not there."""
-    itself = indices == known[:, None]
-    itself[~itself.any(axis=1), -1] = True
-    return np.argsort(itself, axis=1, kind="stable")[:, :-1]
-
-
-def _would_be_rank(value: np.ndarray, on_map: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """One more than the number of other points of the map that have less."""
-    less = np.searchsorted(np.sort(on_map), value, side="left")
-    own = (known >= 0) & (on_map[known] < value)
-    return less - own + 1

@@ -15,6 +15,7 @@ from core.cube import Cube
 from core.distance import Vectors
 from core.errors import InputError
 from core.landscape import Landscape, survey
+from core.readings.dataset import file_digest
 from core.runs.config import RunConfig
 from core.runs.result import Run
 from core.runs.store import Entry, read_entry, write_entry
@@ -31,6 +32,10 @@ class SavedMap:
 
     Attributes
     ----------
+    path : Path
+        Where it is.
+    digest : str
+        Of everything in it.
     config : RunConfig
         What was asked for.
     dataset_digest : str
@@ -55,6 +60,8 @@ class SavedMap:
         What the map leads one to expect of new points.
     """
 
+    path: Path
+    digest: str
     config: RunConfig
     dataset_digest: str
     interval_minutes: int
@@ -107,6 +114,8 @@ class SavedMap:
                 block_sizes=arrays.pop("block_sizes"),
             )
             return cls(
+                path=path,
+                digest=file_digest(path / _ENTRY),
                 config=config,
                 dataset_digest=facts["dataset"],
                 interval_minutes=facts["interval_minutes"],

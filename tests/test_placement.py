@@ -250,3 +250,14 @@ def test_the_command(demo, groups, tmp_path, monkeypatch, capsys):
     assert "placed        6 households on a map of 40" in capsys.readouterr().out
     assert main(["place", str(tmp_path / "none"), str(demo.path)]) == 2
     assert "there is no map" in capsys.readouterr().err
+
+
+def test_workers_place_as_this_process_does(demo, groups, mapped, tmp_path):
+    from core.engine import Dask
+
+    names = tuple(sorted(groups[0] + groups[1]))
+    here = place(mapped[1], demo, households=names).table()
+    with Dask(tmp_path / "work", n_workers=2) as engine:
+        there = place(mapped[1], demo, households=names, engine=engine).table()
+        assert engine.computed > 8
+    pd.testing.assert_frame_equal(there, here, check_exact=True)
