@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,8 @@ from core.engine.pieces import kind_of, load, save
 from core.errors import Cancelled, InputError
 from core.neighbors import find_neighbors
 from core.neighbors.by_shard import find_neighbors_by_shard
+
+OPENSSL = shutil.which("openssl")
 
 
 @dataclass(frozen=True)
@@ -270,6 +273,38 @@ def test_workers_of_another_version_or_place(dask, tmp_path, monkeypatch):
             Dask(tmp_path / "elsewhere", scheduler=address).__enter__()
     with Dask(tmp_path / "w", scheduler=address) as engine, engine.job("j") as job:
         assert [total.value for total in job.map(count, [4])] == [4]
+
+
+@pytest.mark.skipif(OPENSSL is None, reason="certificates need openssl")
+def test_a_cluster_that_asks_for_certificates(tmp_path):
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    key, cert = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
+    subprocess.run(
+        [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-keyout", key,
+         "-out", cert, "-subj", "/CN=localhost"],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    files = {"tls_ca_file": cert, "require_encryption": True}
+    for role in ("scheduler", "worker", "client"):
+        files |= {f"tls_{role}_cert": cert, f"tls_{role}_key": key}
+    with LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        protocol="tls://",
+        host="127.0.0.1",
+        security=Security(**files),
+        dashboard_address="127.0.0.1:0",
+    ) as cluster:
+        address = cluster.scheduler_address
+        tls = TLS(ca_file=cert, cert_file=cert, key_file=key)
+        with Dask(tmp_path / "w", scheduler=address, tls=tls) as engine, engine.job("j") as job:
+            assert [total.value for total in job.map(count, [4])] == [4]
+        for wrong in (address, address.replace("tls:", "tcp:")):
+            with pytest.raises(InputError, match="no Dask scheduler can be used"):
+                Dask(tmp_path / "w", scheduler=wrong, patience=2).__enter__()
 
 
 def test_workers_that_go_away_and_do_not_come_back(tmp_path):

@@ -196,7 +196,7 @@ class Dask(Engine):
                     timeout=self.patience,
                     set_as_default=False,
                 )
-        except (OSError, ValueError, TypeError, RuntimeError) as error:
+        except Exception as error:  # of many kinds, an AssertionError among them
             raise InputError(
                 f"no Dask scheduler can be used at {self.scheduler} "
                 f"({_first_line(error)}); start one with dask scheduler, "
