@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -322,6 +323,27 @@ def test_workers_that_go_away_and_do_not_come_back(tmp_path):
             engine.patience = 0.5
             cluster.scale(0)
             list(job.map(slow, [1]))
+
+
+def test_a_scheduler_that_goes_away(tmp_path):
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
+    ) as cluster:
+        engine = Dask(tmp_path, scheduler=cluster.scheduler_address)
+        with (
+            pytest.raises(InputError, match="run the same command again: what is finished is kept"),
+            engine,
+            engine.job("cut off") as job,
+        ):
+            engine.patience = 1.0
+            closing = threading.Timer(0.5, cluster.close)
+            closing.start()
+            try:
+                list(job.map(slow, [1]))
+            finally:
+                closing.join()
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from core import atomic
+from core.engine.futures import await_file, completed, problem_of
 from core.engine.interface import Engine, Job, Result, Shared, Task
 from core.engine.pieces import kind_of, load, save
 from core.errors import InputError
@@ -29,16 +30,13 @@ from core.progress import Progress, part, silent
 from core.shards import available_cores
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client
 
 # Results that one task of a reduction combines.
 FAN_IN = 16
 
 # What must be the same everywhere: it decides what is computed, or whether we can be understood.
 _PACKAGES = ("wattfold", "numpy", "numba", "pyarrow", "dask", "distributed")
-
-_POLL_SECONDS = 0.05
-_LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,12 +323,12 @@ class DaskJob(Job):
             for path, task in missing.items()
         }
         try:
-            for future in _completed(engine, list(futures)):
+            for future in completed(engine.client, list(futures), engine.patience):
                 path = futures.pop(future)
                 # One that is done and whose worker then died is "lost"; its file is there.
                 if future.status in ("error", "cancelled"):
-                    raise _problem(future, missing[path], self.folder)
-                _await(path, engine.patience)
+                    raise problem_of(future, missing[path], self.folder)
+                await_file(path, engine.patience)
                 engine.computed += 1
                 yield path
         finally:
@@ -342,65 +340,6 @@ class DaskJob(Job):
         from dask.tokenize import tokenize
 
         return self.folder / f"{tokenize(function, task, ensure_deterministic=True)}.npz"
-
-
-def _completed(engine: Dask, futures: list["Future"]) -> Iterator["Future"]:
-    """Yield futures as they are done; raise where nobody is left to do the others."""
-    from distributed import as_completed
-
-    stream = as_completed(futures, loop=engine.client.loop)
-    left = len(futures)
-    looked = seen = time.monotonic()
-    while left:
-        batch = stream.next_batch(block=False) if stream.has_ready() else []
-        for future in batch:
-            left -= 1
-            yield future
-        now = time.monotonic()
-        if batch:
-            looked = seen = now
-            continue
-        if now - looked > _LOOK_SECONDS:
-            looked = now
-            if engine.client.status == "running" and engine.client.nthreads():
-                seen = now
-            elif now - seen > engine.patience:
-                raise InputError(
-                    f"the Dask cluster has had no workers for {engine.patience:g} s; start some "
-                    "and run the same command again: what is finished is kept"
-                )
-        time.sleep(_POLL_SECONDS)
-
-
-def _await(path: Path, patience: float) -> None:
-    """Wait for a file that a worker has written: network file systems may show it late."""
-    deadline = time.monotonic() + patience
-    while not path.is_file():
-        if time.monotonic() > deadline:
-            raise InputError(
-                f"{path} was written by a worker and is not seen here after {patience:g} s; put "
-                "the folder on a file system that all machines share"
-            )
-        time.sleep(_POLL_SECONDS)
-
-
-def _problem(future: "Future", task: Any, folder: Path) -> BaseException:
-    """Turn what became of a task into an error for people."""
-    from distributed import KilledWorker
-
-    if future.status == "cancelled":
-        return InputError(
-            "the Dask scheduler has gone or has dropped our work; start it and run the same "
-            f"command again: what is finished is kept in {folder}"
-        )
-    error = future.exception()
-    if isinstance(error, KilledWorker):
-        return InputError(
-            f"{task} ended every worker that tried it (the last: {error.last_worker.address}), "
-            "perhaps for want of memory: see the workers' logs; what is finished is kept in "
-            f"{folder}"
-        )
-    return error
 
 
 def _make(function: Callable[[Task], Any], task: Task, path: Path) -> None:
