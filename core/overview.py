@@ -17,7 +17,7 @@ from core.readings.dataset import Dataset
 from core.runs.store import Entry, Store, make_digest
 from core.units import Unit, choose_samples
 
-OVERVIEW_VERSION = 1
+OVERVIEW_VERSION = 2
 STAGE = "overview"
 
 # Minimum, median and maximum over households, and what 90 % of them lie between.
@@ -144,8 +144,9 @@ def _reference(cube: Cube, dataset: Dataset) -> ReferenceDistribution:
     return ReferenceDistribution(
         edges=cube.edges,
         readings=cube.counts.sum(axis=(0, 1), dtype=np.int64),
-        lowest=min(extreme.min for extreme in extremes),
-        highest=max(extreme.max for extreme in extremes),
+        # Parquet tells the least of zeros as −0.0, the greatest as 0.0.
+        lowest=min(extreme.min for extreme in extremes) + 0.0,
+        highest=max(extreme.max for extreme in extremes) + 0.0,
         bins=cube.bins,
     )
 

@@ -159,9 +159,10 @@ def demand_plot(reference: ReferenceDistribution, *, height: int = 320) -> hv.Re
             "share": 100 * reference.share,
         }
     )
+    table = table[drawn_bins(reference)]
     if logarithmic:
         # The lowest reading may be 0: the first box is drawn from a doubling below its end on.
-        first = max(reference.lowest, reference.edges[0] / 2)
+        first = max(reference.lowest, table["high"].iloc[0] / 2)
         table["left"] = np.maximum(table["low"], first)
         width = np.log2(table["high"] / table["left"])
         unit = "readings, % per doubling of demand"
@@ -169,8 +170,7 @@ def demand_plot(reference: ReferenceDistribution, *, height: int = 320) -> hv.Re
         table["left"] = table["low"]
         width = table["high"] - table["low"]
         unit = "readings, % per kWh"
-    # Where all of a bin's readings are its very edge, the box has no width to be drawn with.
-    table = table[width > 0].assign(top=(table["share"] / width)[width > 0], bottom=0.0)
+    table = table.assign(top=table["share"] / width, bottom=0.0)
     hover = HoverTool(
         tooltips=[
             ("bin", f"@bin of {reference.n_bins}"),
@@ -209,10 +209,21 @@ def demand_plot(reference: ReferenceDistribution, *, height: int = 320) -> hv.Re
 
 
 def uses_log_axis(reference: ReferenceDistribution) -> bool:
-    """Whether demand is positive and spans so much that a linear axis would squeeze most of it."""
-    if not len(reference.edges) or reference.edges[0] <= 0:
+    """Whether demand spans so much that a linear axis would squeeze most of it.
+
+    Never where a bin is below zero.
+    """
+    positive = reference.edges[reference.edges > 0]
+    if not len(positive) or reference.edges[0] < 0:
         return False
-    return bool(reference.edges[-1] / reference.edges[0] > 2**_LOG_DOUBLINGS)
+    return bool(positive[-1] / positive[0] > 2**_LOG_DOUBLINGS)
+
+
+def drawn_bins(reference: ReferenceDistribution) -> np.ndarray:
+    """Which bins have a place on the axis and a width to be drawn with, (n_bins,) bool."""
+    edges = np.concatenate([[reference.lowest], reference.edges, [reference.highest]])
+    wide = np.diff(edges) > 0
+    return wide & (edges[1:] > 0) if uses_log_axis(reference) else wide
 
 
 def decimal_ticks(low: float, high: float) -> list[tuple[float, str]]:

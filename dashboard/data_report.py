@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.coverage import PooledCoverage
@@ -94,15 +95,27 @@ def left_out_text(overview: Overview, households: int) -> str:
     return " · ".join(told) + ", with the usual settings."
 
 
-def bins_text(reference: ReferenceDistribution) -> str:
-    """Say how many bins there are, and what they hold."""
-    merged = ""
+def bins_text(reference: ReferenceDistribution, drawn: np.ndarray) -> str:
+    """Say how many bins there are, what they hold, and what the picture does not show.
+
+    Parameters
+    ----------
+    drawn : ndarray of bool, shape (n_bins,)
+        Which bins are in the picture.
+    """
+    merged = left_off = ""
+    if not drawn.all():
+        at = [*reference.edges, reference.highest][np.flatnonzero(~drawn)[0]]
+        left_off = (
+            f" Not drawn: the bin at {at:g} kWh, with {_percent(reference.share[~drawn].sum())} of "
+            "the readings."
+        )
     if reference.n_bins < reference.bins:
         merged = f" of {reference.bins} asked for; the other edges coincide"
     return (
         f"{reference.n_bins} bins{merged}, from {reference.readings.sum():,} readings between "
         f"{reference.lowest:g} and {reference.highest:g} kWh. A box is a bin, and its area the "
-        f"share of readings in it."
+        f"share of readings in it.{left_off}"
     )
 
 

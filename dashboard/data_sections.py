@@ -113,7 +113,7 @@ def demand(dataset: Dataset, overview: Overview) -> pn.viewable.Viewable:
     plot = data_plots.demand_plot(overview.reference)
     return section(
         "The reference distribution and its bins",
-        data_report.bins_text(overview.reference),
+        data_report.bins_text(overview.reference, data_plots.drawn_bins(overview.reference)),
         pn.pane.HoloViews(plot, linked_axes=False, sizing_mode="stretch_width"),
     )
 

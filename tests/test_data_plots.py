@@ -79,8 +79,19 @@ def test_a_bin_of_one_value_is_left_out_and_the_rest_drawn():
     assert drawn["share"].tolist() == [20, 30, 10]
 
 
-def test_one_constant_reading_is_drawn():
-    hv.render(data_plots.demand_plot(reference([0.2], [9, 0], 0.2, 0.2)))
+def test_zeros_have_no_place_on_a_logarithmic_axis():
+    demand = reference([0.0, 0.01, 2.0], [40, 20, 30, 10], 0.0, 4.0)
+    assert data_plots.uses_log_axis(demand)
+    assert data_plots.drawn_bins(demand).tolist() == [False, True, True, True]
+    drawn = boxes(data_plots.demand_plot(demand))
+    assert drawn["left"].tolist() == [0.005, 0.01, 2.0]
+    assert drawn["share"].tolist() == [20, 30, 10]
+
+
+def test_one_constant_reading_is_drawn_as_nothing():
+    plot = data_plots.demand_plot(reference([0.2], [9, 0], 0.2, 0.2))
+    assert len(boxes(plot)) == 0
+    hv.render(plot)
 
 
 def test_ticks_are_plain_numbers():

@@ -96,7 +96,9 @@ def test_what_is_pooled_is_said(most, words):
 
 def test_bins_that_coincide_are_told():
     bins = ReferenceDistribution(np.array([0.1, 0.2]), np.array([1, 2, 997]), 0.0, 3.5, bins=100)
-    assert data_report.bins_text(bins).startswith(
+    text = data_report.bins_text(bins, np.array([True, True, True]))
+    assert "Not drawn" not in text
+    assert text.startswith(
         "3 bins of 100 asked for; the other edges coincide, from 1,000 readings between 0 and "
         "3.5 kWh."
     )
@@ -111,3 +113,9 @@ def test_every_household_has_its_account(dataset):
     ]
     assert table.loc["H06", "missing"] == pytest.approx(100 * (1 - 10 / (28 * 48)))
     assert table.loc["H00", ["collapsed", "rejected"]].tolist() == [30, 2]
+
+
+def test_a_bin_that_is_not_drawn_is_told():
+    bins = ReferenceDistribution(np.array([0.0, 0.2]), np.array([400, 100, 500]), 0.0, 3.5, bins=3)
+    text = data_report.bins_text(bins, np.array([False, True, True]))
+    assert text.endswith("Not drawn: the bin at 0 kWh, with 40.0 % of the readings.")
