@@ -1,0 +1,250 @@
+"""The Data tab: its states, and the whole in a real browser."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+
+import holoviews as hv
+import numpy as np
+import pandas as pd
+import panel as pn
+import pytest
+from conftest import ROOT
+from flawed_dataset import FILE, HOSTILE, flawed_readings, ingest_flawed
+from playwright.sync_api import Page, expect
+
+from core.overview import make_overview
+from core.readings import Dataset
+from dashboard import overviews
+from dashboard.components import PlainText
+from dashboard.data_tab import DataTab
+from dashboard.jobs import Job
+
+hv.extension("bokeh")
+
+MINUTE = 60_000
+APP = """
+import os
+import holoviews as hv, panel as pn, panel_material_ui as pmui
+from core.readings import Dataset
+from dashboard.data_tab import DataTab
+hv.extension("bokeh")
+pn.extension("tabulator")
+tab = DataTab(Dataset.open(os.environ["WATTFOLD_DATA"]))
+pn.state.onload(tab.show)
+pmui.Page(title="Data", main=[tab.view]).servable()
+"""
+
+
+@pytest.fixture(scope="module")
+def readings() -> pd.DataFrame:
+    return flawed_readings()
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory) -> Dataset:
+    return ingest_flawed(tmp_path_factory.mktemp("flawed"))
+
+
+# States
+
+# Bokeh's data sources still ask pandas for it.
+bokeh_on_pandas = pytest.mark.filterwarnings("ignore:The inplace keyword")
+
+
+class Session:
+    """Stands in for a session: keeps the callback that would be called a few times a second."""
+
+    poll: Callable[[], None]
+    stopped = False
+
+    def add(self, callback: Callable[[], None], period: int) -> "Session":
+        self.poll, self.stopped = callback, False
+        return self
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+@pytest.fixture
+def session(monkeypatch) -> Session:
+    session = Session()
+    monkeypatch.setattr(pn.state, "add_periodic_callback", session.add)
+    monkeypatch.setattr(pn.state, "on_session_destroyed", lambda callback: None)
+    return session
+
+
+def finished(value: object) -> Future:
+    future: Future = Future()
+    future.set_result(value)
+    return future
+
+
+def texts(tab: DataTab) -> str:
+    return "\n".join(text.text for text in tab.view.select(PlainText))
+
+
+@bokeh_on_pandas
+def test_nothing_is_computed_before_the_tab_is_shown(dataset, session, monkeypatch):
+    monkeypatch.setattr(overviews, "fetch", lambda dataset: pytest.fail("too early"))
+    assert texts(DataTab(dataset)) == ""
+
+
+@bokeh_on_pandas
+def test_a_failure_is_told_and_can_be_tried_again(dataset, session, monkeypatch):
+    job = Job("key", overviews.look_over, "", {"session"})
+    monkeypatch.setattr(overviews, "fetch", lambda dataset: finished(None))
+    monkeypatch.setattr(overviews, "submit", lambda session, dataset: job)
+    tab = DataTab(dataset)
+    tab.show()
+    session.poll()
+    job.position = 3
+    session.poll()
+    assert "number 3 in the queue" in texts(tab)
+    job.state, job.fraction, job.message = "running", 0.4, "Counting readings"
+    session.poll()
+    assert "Counting readings" in texts(tab)
+    job.state, job.error = "failed", "the disk is on fire"
+    session.poll()
+    assert session.stopped
+    assert "the disk is on fire" in texts(tab)
+    monkeypatch.setattr(overviews, "fetch", lambda dataset: finished(make_overview(dataset)))
+    (again,) = (part for part in tab.view.select() if getattr(part, "label", "") == "Try again")
+    again.clicks += 1
+    while not session.stopped:
+        session.poll()
+    assert "the disk is on fire" not in texts(tab)
+    assert "Readings in each slot of the week" in texts(tab)
+
+
+@bokeh_on_pandas
+def test_showing_twice_computes_once(dataset, session, monkeypatch):
+    asked = []
+    monkeypatch.setattr(overviews, "fetch", lambda dataset: asked.append(1) or finished(None))
+    tab = DataTab(dataset)
+    tab.show()
+    tab.show()
+    assert asked == [1]
+
+
+# In a browser
+
+
+@pytest.fixture(scope="module")
+def served(dataset, tmp_path_factory) -> Iterator[str]:
+    """The address of a page with nothing but the tab."""
+    folder: Path = tmp_path_factory.mktemp("app")
+    (folder / "app.py").write_text(APP)
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "panel", "serve", str(folder / "app.py"), "--port", str(port)],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "WATTFOLD_DATA": str(dataset.path),
+            "WATTFOLD_CACHE": str(folder / "cache"),
+        },
+    )
+    address = f"http://localhost:{port}/app"
+    try:
+        for _ in range(600):
+            assert server.poll() is None, "the server ended"
+            try:
+                urllib.request.urlopen(address, timeout=60).close()
+                break
+            except urllib.error.URLError:
+                time.sleep(0.2)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def page(browser, served) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    errors: list[str] = []
+    page.on("console", lambda message: message.type == "error" and errors.append(message.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(served, timeout=3 * MINUTE)
+    left_out = page.get_by_role("heading", name="Households that maps leave out")
+    expect(left_out).to_be_visible(timeout=3 * MINUTE)
+    yield page
+    page.close()
+    assert errors == []
+
+
+MODELS = "Bokeh.documents.flatMap(document => [...document._all_models.values()])"
+IMAGE = (
+    MODELS + ".filter(model => model.type == 'GlyphRenderer' && model.glyph.type == 'Image').at(-1)"
+)
+
+# Where on the screen a place of the picture is, once it has been scrolled there.
+PLACE = """({x, y}) => {
+    const figure = MODELS.find(model => model.type == "Figure"
+        && model.renderers.some(renderer => renderer.glyph?.type == "Image"))
+    const view = Bokeh.index.find_one(figure)
+    view.el.scrollIntoView({block: "center"})
+    const {left, top} = view.canvas_view.el.getBoundingClientRect()
+    return [left + view.frame.x_scale.compute(x), top + view.frame.y_scale.compute(y)]
+}""".replace("MODELS", MODELS)
+
+
+@pytest.mark.browser
+def test_the_browser_is_given_the_counts(page, readings):
+    by_day = readings.groupby(["household", readings["time"].dt.floor("D")]).size()
+    table = by_day.unstack(fill_value=0).sort_index().to_numpy()
+    drawn = np.array(page.evaluate(f"Array.from({IMAGE}.data_source.data.readings[0])"))
+    drawn = drawn.reshape(table.shape)
+    # Where a household is not metered, −1 says so.
+    np.testing.assert_array_equal(np.maximum(drawn, 0), table)
+    assert (drawn < 0).sum() == (28 - 3) + (28 - 1)
+
+
+@pytest.mark.browser
+def test_axes_have_names_and_units(page):
+    labels = page.evaluate(MODELS + ".map(model => model.axis_label).filter(label => label)")
+    assert {"day", "household", "readings of a household in a slot", "time of week"} <= set(labels)
+    assert "demand per interval, kWh (logarithmic)" in labels
+
+
+@pytest.mark.browser
+def test_names_of_users_are_text(page):
+    names = page.locator('.tabulator-cell[tabulator-field="household"]')
+    expect(names.get_by_text(HOSTILE, exact=True)).to_be_visible()
+    expect(page.get_by_text(FILE).first).to_be_visible()
+    expect(page.get_by_text("H00, 2024-02-01 00:00:00, <b>bold</b>")).to_be_visible()
+    assert page.evaluate("window.hacked") is None
+
+
+@pytest.mark.browser
+def test_hovering_tells_household_day_and_readings(page):
+    # H02, the fourth from the top: "<" comes before "H" in the order of ids.
+    x, y = page.evaluate(PLACE, {"x": pd.Timestamp("2024-01-20 12:00").timestamp() * 1000, "y": 3})
+    page.mouse.move(x - 3, y)
+    page.mouse.move(x, y)
+    told = page.locator(".bk-tooltip-content").first
+    expect(told).to_contain_text("H02")
+    expect(told).to_contain_text("Sat, 20 Jan 2024")
+    expect(told).to_contain_text(re.compile(r"readings:\s*0\s*expected:\s*48"))
+
+
+@pytest.mark.browser
+def test_households_can_be_sorted_by_coverage(page):
+    page.get_by_role("combobox", name="Sort households").click()
+    page.get_by_role("menuitem", name="least covered first").click()
+    first = f"{IMAGE}.data_source.data.readings[0]"
+    # H06, with ten readings of one night, comes first.
+    page.wait_for_function(f"{first}[0] == 10 && {first}[1] == -1", timeout=MINUTE)
+    expect(page.get_by_text(re.compile("^A row is a household"))).to_be_visible()
