@@ -1,11 +1,12 @@
 """What the workers do for the page: fit a run into the store, and get warm for it."""
 
 import os
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from core.progress import Progress, silent
+from core.progress import Progress
 from core.readings import Dataset
 from core.runs import Run, RunConfig, Store, run
 from dashboard.jobs import Job, WorkerPool
@@ -27,9 +28,31 @@ def fit(argument: tuple[str, dict[str, Any]], progress: Progress) -> dict[str, A
     }
 
 
-def load(dataset: Dataset, config: RunConfig) -> Run:
-    """Read a run that a worker has fitted; every stage comes from the store."""
-    return run(dataset, config, store=Store.default(), progress=silent)
+class _NotStoredError(Exception):
+    """Something of a run would have to be computed."""
+
+
+def fetch(dataset: Dataset, config: RunConfig) -> Future[Run | None]:
+    """Read a run if all its stages are in the store; None if one is not.
+
+    In a thread, not in the pool: nobody who has it should wait for the runs of others.
+    """
+    return _readers().submit(_fetch, dataset, config)
+
+
+def _fetch(dataset: Dataset, config: RunConfig) -> Run | None:
+    def refuse(stage: str) -> None:
+        raise _NotStoredError
+
+    try:
+        return run(dataset, config, store=Store.default(), computing=refuse)
+    except _NotStoredError:
+        return None
+
+
+@cache
+def _readers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="fetch")
 
 
 def submit(session: str, dataset: Dataset, config: RunConfig) -> Job:

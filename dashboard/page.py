@@ -1,24 +1,28 @@
-"""The page: what is where, and what happens when something is touched."""
+"""The page: what is where, and what goes with what."""
 
 import uuid
-from collections.abc import Callable
 
 import holoviews as hv
-import numpy as np
-import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 import param
 
 from core.errors import WattfoldError
 from core.readings import Dataset
-from core.runs import Run, RunConfig
-from dashboard import fits, plots
-from dashboard.jobs import Job
+from dashboard import fits
+from dashboard.components import ColorKey, PageKeys, PlainText
+from dashboard.data_tab import DataTab
+from dashboard.detail import Detail, Pinned
+from dashboard.fitting import Fitting
+from dashboard.map_view import MapView
+from dashboard.sidebar import sidebar
 from dashboard.state import Explorer
+from dashboard.tables import anomaly_table, chosen_table
 
 _POLL_MILLISECONDS = 200
-_TAP_REACH = 0.03  # of the map's extent
+_DETAIL_WIDTH = 430
+# As many names as the search field can hold; of more points, the households are offered.
+_MAXIMUM_NAMES = 5_000
 
 hv.extension("bokeh")
 pn.extension("tabulator")
@@ -31,218 +35,188 @@ class Page:
         self.dataset = dataset
         self.session = uuid.uuid4().hex
         self.explorer = Explorer(dataset)
-        self.job: Job | None = None
-        self.asked: RunConfig | None = None
-        self.progress = pmui.LinearProgress(
-            value=0, variant="determinate", visible=False, sizing_mode="stretch_width"
+        self.fitting = Fitting(dataset, self.explorer, self.session)
+        self.map = MapView(self.explorer)
+        self.detail = Detail(self.explorer)
+        self.data = DataTab(dataset)
+        self.search = pmui.AutocompleteInput(
+            label="Find",
+            placeholder="id  ( / )",
+            min_characters=1,
+            case_sensitive=False,
+            restrict=True,
+            size="small",
+            width=140,
+            margin=(6, 8),
         )
-        self.status = pmui.Typography("", variant="body2", sizing_mode="stretch_width")
-        self.cancel = pmui.Button(label="Cancel", variant="outlined", size="small", visible=False)
-        self.cancel.on_click(lambda _: self._give_up())
-        self.explorer.param.watch(self._start, Explorer.CHOICES)
-        self._start()
+        self.search.param.watch(self._find, "value")
+        self.explorer.param.watch(self._offer_names, "run", precedence=4)
 
-    # Runs
+    def _offer_names(self, *_: param.parameterized.Event) -> None:
+        run = self.explorer.run
+        names = run.units["label"] if run.n <= _MAXIMUM_NAMES else run.units["household"].unique()
+        self.search.options = [str(name) for name in names]
 
-    def _start(self, *_: param.parameterized.Event) -> None:
-        """Ask for the run that the choices make; the last picture stays until it is there."""
-        self._give_up()
-        try:
-            self.asked = self.explorer.config()
-        except WattfoldError as error:
-            self._say(str(error))
+    def _find(self, event: param.parameterized.Event) -> None:
+        run = self.explorer.run
+        if not event.new or run is None:
             return
-        self.job = fits.submit(self.session, self.dataset, self.asked)
-        self._say("starting")
-        self.cancel.visible = True
-
-    def _give_up(self) -> None:
-        if self.job is not None:
-            fits.pool().cancel(self.session, self.job)
-            self.job = None
-        self.cancel.visible = self.progress.visible = False
-        self._say("")
+        if not self.explorer.select_label(event.new):
+            rows = (run.units["household"] == event.new).to_numpy().nonzero()[0]
+            if len(rows):
+                self.explorer.selected = int(rows[run.hdr.rank[rows].argmin()])
 
     def poll(self) -> None:
         """Look how the job is; called a few times a second."""
-        job = self.job
-        if job is None or self.asked is None:
-            return
-        if job.state == "queued":
-            self._say(f"number {job.position} in the queue")
-        elif job.state == "running":
-            left = f" · {job.seconds_left:.0f} s left" if job.seconds_left else ""
-            self.progress.visible = True
-            self.progress.value = round(100 * job.fraction)
-            self._say(f"{job.message or 'starting'}{left}")
-        else:
-            self.job = None
-            self.cancel.visible = self.progress.visible = False
-            if job.state == "failed":
-                self._say(job.error)
+        self.fitting.poll()
+
+    def _legend(self) -> ColorKey:
+        explorer = self.explorer
+        legend = ColorKey(sizing_mode="stretch_width", margin=(0, 10))
+        legend.link(explorer, hidden="hidden", bidirectional=True)
+
+        def draw(*_: param.parameterized.Event) -> None:
+            coloring = self.map.coloring
+            if coloring is None:
                 return
-            run = fits.load(self.dataset, self.asked)
-            self.explorer.show(run)
-            self._say(f"{run.n:,} points in {job.seconds:.1f} s")
-
-    def _say(self, text: str) -> None:
-        if self.status.object != text:
-            self.status.object = text
-
-    # Views
-
-    def _sidebar(self) -> list[pn.viewable.Viewable]:
-        choice = self.explorer.param
-        stretch = {"sizing_mode": "stretch_width", "size": "small"}
-        return [
-            pmui.Typography(
-                f"{self.dataset.path.name} · {len(self.dataset.households):,} households",
-                variant="subtitle2",
-            ),
-            pmui.Select.from_param(choice.unit, **stretch),
-            pmui.AutocompleteInput.from_param(
-                choice.household, min_characters=0, visible=choice.unit.rx() == "slots", **stretch
-            ),
-            pmui.Select.from_param(choice.distance, **stretch),
-            pmui.Select.from_param(choice.neighbors, **stretch),
-            pmui.IntSlider.from_param(choice.k, **stretch),
-            pmui.Select.from_param(choice.method, **stretch),
-            pmui.Select.from_param(choice.rank_by, **stretch),
-            self.progress,
-            self.status,
-            self.cancel,
-        ]
-
-    def _when_drawn(self, *panes: pn.viewable.Viewable, **layout: object) -> pn.viewable.Viewable:
-        """Put the views of a run in place once there is one; until then, say what is going on."""
-        waiting = pn.Column(
-            pmui.LoadingSpinner(size=60),
-            pmui.Typography("The first map is being drawn", variant="body1"),
-            align="center",
-            margin=(150, 0),
-        )
-        place = pn.Column(waiting, **layout)
-
-        def put(*_: param.parameterized.Event) -> None:
-            place.objects = list(panes)
-            self.explorer.param.unwatch(watcher)
-
-        watcher = self.explorer.param.watch(put, "run")
-        return place
-
-    def _map(self) -> pn.viewable.Viewable:
-        explorer = self.explorer
-
-        def draw(run: Run, color_by: str) -> hv.Overlay:
-            return plots.map_plot(run, explorer.colors(), color_by=color_by)
-
-        def ring(run: Run, selected: int) -> hv.Points:
-            return plots.selection_ring(run, selected)
-
-        drawn = _live(draw, explorer, "run", "color_by")
-        tap = hv.streams.Tap(source=drawn)
-        tap.add_subscriber(self._tapped)
-        return pn.pane.HoloViews(
-            (drawn * _live(ring, explorer, "run", "selected")).opts(
-                responsive=True, min_height=300, framewise=True, legend_position="right"
-            ),
-            linked_axes=False,
-            sizing_mode="stretch_both",
-        )
-
-    def _tapped(self, x: float | None, y: float | None) -> None:
-        run = self.explorer.run
-        if x is None or y is None or run is None:
-            return
-        extent = float(np.ptp(run.y[:, :2], axis=0).max()) or 1.0
-        self.explorer.select_near(x, y, _TAP_REACH * extent)
-
-    def _detail(self) -> pn.viewable.Viewable:
-        explorer = self.explorer
-
-        def title(selected: int | None) -> str:
-            return "" if selected is None else explorer.label(selected)
-
-        def place(selected: int | None) -> str:
-            return "" if selected is None else explorer.place(selected)
-
-        def explanation(selected: int | None) -> str:
-            return "" if selected is None else explorer.explanation(selected)
-
-        def distribution(run: Run, selected: int) -> hv.Overlay:
-            typical = int(run.hdr.typical[0])
-            return plots.distribution_plot(
-                {
-                    explorer.label(selected): explorer.readings(selected)["kwh"].to_numpy(),
-                    "most typical": explorer.readings(typical)["kwh"].to_numpy(),
-                }
+            entries = [
+                {"name": name, "color": color, "note": f"{count:,}"}
+                for name, color, count in zip(
+                    coloring.names, coloring.colors, coloring.counts, strict=False
+                )
+                if count
+            ]
+            missing = f"{coloring.missing:,} not known (grey)" if coloring.missing else ""
+            scale = coloring.colors[: len(coloring.colors) - bool(coloring.missing)]
+            legend.param.update(
+                title=coloring.title,
+                entries=entries,
+                scale=[] if coloring.names else list(scale[::4]),
+                ticks=[list(tick) for tick in coloring.ticks],
+                missing="" if coloring.names else missing,
             )
 
-        def week(run: Run, selected: int) -> hv.Overlay:
-            readings = self.dataset.readings(str(run.units["household"].iloc[selected]))
-            return plots.week_plot(readings, self.dataset.interval_minutes)
+        explorer.param.watch(draw, ["run", "color_by", "safe_colors"], precedence=5)
+        return legend
 
-        def pane(plot: Callable[..., hv.Overlay]) -> pn.viewable.Viewable:
-            drawn = _live(plot, explorer, "run", "selected").opts(framewise=True)
-            return pn.pane.HoloViews(drawn, linked_axes=False, sizing_mode="stretch_width")
-
-        heading = {"variant": "subtitle2", "margin": (5, 10, 0, 10)}
-        chosen = explorer.param.selected
-        return self._when_drawn(
-            pmui.Typography(pn.bind(title, chosen), variant="h6", margin=(5, 10, 0, 10)),
-            pmui.Typography(pn.bind(place, chosen), variant="body2", margin=(0, 10, 0, 10)),
-            pmui.Typography(pn.bind(explanation, chosen), variant="body2", margin=(0, 10, 5, 10)),
-            pmui.Typography("Distribution of demand", **heading),
-            pane(distribution),
-            pmui.Typography("Demand by time of week", **heading),
-            pane(week),
+    def _controls(self) -> pn.viewable.Viewable:
+        """What is above the map: colours, layers, search."""
+        choice = self.explorer.param
+        return pn.Row(
+            pmui.Select.from_param(choice.color_by, width=150, size="small", margin=(6, 4, 6, 10)),
+            pmui.ToggleIcon.from_param(
+                choice.safe_colors,
+                label="",
+                icon="palette_outlined",
+                active_icon="palette",
+                size="small",
+                margin=(6, 2),
+                description="Colours for any kind of colour vision",
+            ),
+            pmui.CheckButtonGroup.from_param(
+                choice.layers,
+                label="",
+                size="small",
+                margin=(9, 4),
+                description="",
+                sx={"& button": {"textTransform": "none", "padding": "3px 9px"}},
+            ),
+            pn.Spacer(sizing_mode="stretch_width"),
+            self.search,
             sizing_mode="stretch_width",
+            margin=0,
         )
 
-    def _anomalies(self) -> pn.viewable.Viewable:
-        """The anomalies as a table; a click goes to the point."""
-        explorer = self.explorer
-        table = pn.widgets.Tabulator(
-            pd.DataFrame(),
-            show_index=False,
-            disabled=True,
-            selectable=1,
-            height=190,
-            sizing_mode="stretch_width",
-            layout="fit_data_stretch",
+    def _explore(self) -> pn.viewable.Viewable:
+        waiting = pn.Column(
+            pmui.LoadingSpinner(size=48),
+            PlainText("The first map is being drawn", look="body"),
+            align="center",
+            margin=(140, 0),
+        )
+        map_place = pn.Column(waiting, sizing_mode="stretch_both", min_height=280, margin=0)
+        detail_place = pn.Column(
+            PlainText(
+                "Choose a point on the map to see the demand behind it.",
+                look="quiet",
+                margin=(20, 12),
+            ),
+            sizing_mode="stretch_both",
+            scroll=True,
+            margin=0,
         )
 
-        def fill(*_: param.parameterized.Event) -> None:
-            table.value = explorer.anomalies()
+        def put(*_: param.parameterized.Event) -> None:
+            map_place.objects = [self.map.pane]
+            detail_place.objects = [self.detail.panel]
+            self.explorer.param.unwatch(watcher)
 
-        def go(event: pn.models.tabulator.CellClickEvent) -> None:
-            explorer.select_label(str(table.value["what"].iloc[event.row]))
-
-        explorer.param.watch(fill, "run")
-        table.on_click(go)
-        return table
+        watcher = self.explorer.param.watch(put, "run", precedence=6)
+        tables = pmui.Tabs(
+            ("Anomalies", anomaly_table(self.explorer)),
+            ("Chosen", chosen_table(self.explorer)),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self.explorer.param.watch(
+            lambda event: setattr(tables, "active", int(len(event.new) > 0)), "chosen"
+        )
+        return pn.Column(
+            pn.Row(
+                pn.Column(
+                    self._controls(),
+                    self._legend(),
+                    map_place,
+                    tables,
+                    sizing_mode="stretch_both",
+                    margin=0,
+                ),
+                pmui.Paper(
+                    detail_place, width=_DETAIL_WIDTH, sizing_mode="stretch_height", margin=(6, 8)
+                ),
+                sizing_mode="stretch_both",
+                min_height=620,
+                margin=0,
+            ),
+            Pinned(self.detail).panel,
+            sizing_mode="stretch_both",
+            margin=0,
+        )
 
     def view(self) -> pmui.Page:
         """Lay out the page."""
-        explore = pn.Row(
-            pn.Column(
-                pmui.Select.from_param(self.explorer.param.color_by, width=220, size="small"),
-                self._when_drawn(self._map(), sizing_mode="stretch_both", min_height=300),
-                pmui.Typography("Anomalies", variant="subtitle2", margin=(0, 10)),
-                self._anomalies(),
-                sizing_mode="stretch_both",
-            ),
-            pmui.Paper(self._detail(), width=450, margin=10),
+        explorer = self.explorer
+        households = self.dataset.households
+        first, last = households["first"].min(), households["last"].max()
+        facts = f"{len(households):,} households · {first:%-d %b %Y} to {last:%-d %b %Y}"
+        keys = PageKeys(
+            {
+                "ArrowDown": lambda: explorer.step(1),
+                "ArrowRight": lambda: explorer.step(1),
+                "ArrowUp": lambda: explorer.step(-1),
+                "ArrowLeft": lambda: explorer.step(-1),
+                "Escape": explorer.clear,
+                "/": self.search.focus,
+            }
+        )
+        tabs = pmui.Tabs(
+            ("Explore", self._explore()),
+            ("Data", self.data.view),
             sizing_mode="stretch_both",
+            margin=0,
         )
+        tabs.param.watch(lambda event: self.data.show() if event.new == 1 else None, "active")
         return pmui.Page(
-            title="Wattfold", sidebar=self._sidebar(), sidebar_width=290, main=[explore]
+            title="Wattfold",
+            sidebar=[
+                PlainText(self.dataset.path.name, look="heading", margin=(8, 12, 0, 12)),
+                PlainText(facts, look="quiet", margin=(0, 12, 4, 12)),
+                *sidebar(explorer),
+                self.fitting.panel,
+            ],
+            sidebar_width=280,
+            main=[tabs, keys],
         )
-
-
-def _live(draw: Callable[..., hv.Element], explorer: Explorer, *names: str) -> hv.DynamicMap:
-    """Draw again whenever one of the explorer's parameters changes, keeping the view's zoom."""
-    return hv.DynamicMap(draw, streams={name: explorer.param[name] for name in names})
 
 
 def create_page() -> pmui.Page:
@@ -250,7 +224,7 @@ def create_page() -> pmui.Page:
     try:
         dataset = Dataset.open(fits.dataset_path())
     except WattfoldError as error:
-        return pmui.Page(title="Wattfold", main=[pmui.Alert(str(error), severity="error")])
+        return pmui.Page(title="Wattfold", main=[PlainText(str(error), look="error", margin=30)])
     page = Page(dataset)
     pn.state.add_periodic_callback(page.poll, period=_POLL_MILLISECONDS)
     pn.state.on_session_destroyed(lambda _: fits.pool().cancel_session(page.session))

@@ -1,5 +1,6 @@
 """What the page shows and what the analyst has chosen; no widget in it."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -7,22 +8,31 @@ import pandas as pd
 import param
 
 from core.embedding import METHODS
+from core.errors import InputError
 from core.neighbors import BACKENDS
 from core.readings import Dataset
 from core.registry import Registry
 from core.runs import Run, RunConfig
+from core.runs.config import AUTO, K, default_distance
 from core.slots import slot_of
 from core.surprise import explain
-from core.units import UNITS
+from core.units import DEFAULT_WINDOW, UNITS
+from dashboard.coloring import HDR, Coloring, choices, color_points, level_text
 
 UNIT_TITLES = {
-    "profiles": "Households, by their whole week",
-    "households": "Households, pooled over the week",
-    "slots": "The half-hours of one household",
-    "household-slots": "The half-hours of several households",
+    "profiles": "a household's whole week",
+    "households": "a household, pooled",
+    "slots": "a half-hour of one household",
+    "household-slots": "a half-hour of any household",
 }
 DISTANCE_TITLES = {"tv": "Total variation", "hellinger": "Hellinger", "js": "Jensen–Shannon"}
-HDR, DENSITY, SAMPLE = "HDR", "density", "sample size"
+SLOT_CHOICES = {
+    "The whole week": None,
+    "Weekdays": "weekdays",
+    "Weekend": "weekend",
+    "Evenings": "evenings",
+}
+MAXIMUM_PINS = 4
 
 
 def _titles(registry: Registry[Any]) -> dict[str, str]:
@@ -30,7 +40,7 @@ def _titles(registry: Registry[Any]) -> dict[str, str]:
 
 
 class Explorer(param.Parameterized):
-    """The choices that make a run, the run on the map, and the point that is looked at."""
+    """The choices that make a run, the run on the map, and the points that are looked at."""
 
     unit: Any = param.Selector(
         default="profiles",
@@ -38,43 +48,94 @@ class Explorer(param.Parameterized):
         label="A point is",
         doc="What one point on the map stands for",
     )
-    household: Any = param.Selector(default=None, objects=[None], doc="The household of unit slots")
+    household: Any = param.Selector(
+        default=None, objects=[None], doc="Whose half-hours are mapped; type to search"
+    )
+    households: Any = param.List(
+        default=None, allow_None=True, doc="The households to map; all if there is no list"
+    )
+    slots: Any = param.Selector(
+        default=None, objects=SLOT_CHOICES, label="Times of the week", doc="Which readings count"
+    )
     distance: Any = param.Selector(
         default="tv",
         objects={title: name for name, title in DISTANCE_TITLES.items()},
         doc="How far two distributions of demand are apart",
     )
+    bins: Any = param.Integer(
+        default=100, bounds=(2, 1000), doc="Bins of demand, each with as many reference readings"
+    )
+    window: Any = param.Integer(
+        default=DEFAULT_WINDOW,
+        bounds=(0, 24),
+        label="Window, slots on either side",
+        doc="A half-hour's sample takes in so many half-hours before and after it",
+    )
+    reference: Any = param.Selector(
+        default="dataset",
+        objects={"all households": "dataset", "the chosen ones": "selection"},
+        label="Bins from the readings of",
+        doc="Whose readings the bins are made of",
+    )
     neighbors: Any = param.Selector(
-        default="auto",
-        objects={"Fastest (automatic)": "auto", **_titles(BACKENDS)},
+        default=AUTO,
+        objects={"Automatic": AUTO, **_titles(BACKENDS)},
         label="Neighbours by",
-        doc="How nearest neighbours are found",
+        doc="How nearest neighbours are found; automatic is exact unless that takes over a minute",
+    )
+    neighbors_parameters: Any = param.Dict(default={}, doc="Settings of the neighbour search")
+    k: Any = param.Integer(
+        default=int(K.default),
+        bounds=(2, 100),
+        label="Neighbours of each point",
+        doc="K of the graph",
     )
     method: Any = param.Selector(
-        default="isomap", objects=_titles(METHODS), doc="How the map is drawn from the neighbours"
+        default="isomap",
+        objects=_titles(METHODS),
+        label="Map by",
+        doc="How the map is drawn from the neighbours",
     )
-    k: Any = param.Integer(
-        default=20, bounds=(2, 200), label="Neighbours of each point", doc="K of the graph"
-    )
+    method_parameters: Any = param.Dict(default={}, doc="Settings of the method")
     rank_by: Any = param.Selector(
         default="density",
         objects={
-            "low density on the map": "density",
-            "distance to the neighbours": "isolation",
-            "surprise, given the neighbours": "surprise",
+            "Low density on the map": "density",
+            "Distance to neighbours": "isolation",
+            "Surprise, given neighbours": "surprise",
         },
         label="Anomalies by",
-        doc="What makes a point anomalous",
+        doc="What makes a point anomalous. Density sees what is rare; surprise sees what its "
+        "neighbours do not explain, a change in a few hours of the week included",
     )
+    n_anomalies: Any = param.Integer(
+        default=10, bounds=(1, 100), label="Anomalies to name", doc="How many are listed"
+    )
+
     color_by: Any = param.Selector(
         default=HDR, objects=[HDR], label="Colour by", doc="What colours say"
+    )
+    safe_colors: Any = param.Boolean(
+        default=False, label="Colour-blind safe", doc="HDR from yellow to blue, without red"
+    )
+    hidden: Any = param.List(default=[], doc="Categories that are switched off in the legend")
+    layers: Any = param.ListSelector(
+        default=["points", "labels", "edges"],
+        objects=["points", "contours", "labels", "edges"],
+        doc="What is drawn",
     )
 
     run: Any = param.ClassSelector(class_=Run, default=None, doc="The run on the map")
     selected: Any = param.Integer(default=None, allow_None=True, doc="The row that is looked at")
+    chosen: Any = param.Array(default=np.empty(0, np.int64), doc="Rows chosen by lasso or box")
+    pins: Any = param.List(default=[], doc="Rows that are compared, at most four")
 
     # What makes another run; the rest only changes how it is shown.
-    CHOICES = ("unit", "household", "distance", "neighbors", "k", "method", "rank_by")
+    CHOICES = (
+        *("unit", "household", "households", "slots", "distance", "bins", "window", "reference"),
+        *("neighbors", "neighbors_parameters", "k", "method", "method_parameters"),
+        *("rank_by", "n_anomalies"),
+    )
 
     def __init__(self, dataset: Dataset, **values: Any) -> None:
         super().__init__(**values)
@@ -82,95 +143,239 @@ class Explorer(param.Parameterized):
         names = dataset.households["household"].tolist()
         self.param.household.objects = names
         self.household = names[0] if names else None
+        self._came_from: tuple[dict[str, Any], str | None] | None = None
+
+    # Choices
 
     @param.depends("unit", watch=True)
-    def _use_the_distance_of_the_unit(self) -> None:
-        self.distance = "tv" if self.unit == "profiles" else "hellinger"
+    def _take_what_the_unit_suggests(self) -> None:
+        self.param.update(distance=default_distance(self.unit))
+
+    @param.depends("neighbors", watch=True)
+    def _forget_the_search_settings(self) -> None:
+        self.neighbors_parameters = {}
+
+    @param.depends("method", watch=True)
+    def _forget_the_method_settings(self) -> None:
+        self.method_parameters = {}
 
     def config(self) -> RunConfig:
-        """Return the config that the choices make."""
+        """Return the config that the choices make, or say what is wrong with them."""
+        one = self.unit == "slots"
+        if one and not self.household:
+            raise InputError("choose the household whose half-hours are to be mapped")
         return RunConfig(
             unit=self.unit,
-            household=self.household if self.unit == "slots" else None,
+            household=self.household if one else None,
+            households=None if one or self.households is None else tuple(self.households),
+            slots=self.slots,
             distance=self.distance,
+            bins=self.bins,
+            window=0 if self.unit == "households" else self.window,
+            reference=self.reference,
             neighbors=self.neighbors,
+            neighbors_parameters=self.neighbors_parameters,
             k=self.k,
             method=self.method,
+            method_parameters=self.method_parameters,
             rank_by=self.rank_by,
+            n_anomalies=self.n_anomalies,
         )
 
+    def take(self, config: RunConfig) -> None:
+        """Make the choices of a config."""
+        plain = config.to_json()
+        values = {name: plain[name] for name in self.CHOICES if name in plain}
+        if config.household is None:
+            values.pop("household")
+        if config.unit == "households":
+            values.pop("window")
+        settings = {name: values.pop(name) for name in list(values) if name.endswith("_parameters")}
+        with param.parameterized.batch_call_watchers(self):
+            self.param.update(values)
+        # After the watchers of backend and method, which forget settings.
+        self.param.update(distance=config.distance, **settings)
+
+    def open_week(self, household: str) -> None:
+        """Map the half-hours of one household, remembering the map to come back to."""
+        if self.run is None:
+            return
+        label = None if self.selected is None else self.label(self.selected)
+        self._came_from = (self.run.config.to_json(), label)
+        self.param.update(unit="slots", household=household)
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether there is a map to come back to."""
+        return self._came_from is not None
+
+    def go_back(self) -> None:
+        """Return from one household's half-hours to the map they were opened from."""
+        if self._came_from is not None:
+            content, self._wanted = self._came_from
+            self._came_from = None
+            self.take(RunConfig.from_json(content))
+
+    _wanted: str | None = None
+
+    # The run and its points
+
     def show(self, run: Run) -> None:
-        """Put a run on the map, keeping the point that is looked at if it is still there."""
-        label = None if self.run is None or self.selected is None else self.label(self.selected)
-        found = np.flatnonzero((run.units["label"] == label).to_numpy())
+        """Put a run on the map, keeping the points that are looked at if they are still there."""
+        before = None if self.run is None or self.selected is None else self.label(self.selected)
+        wanted, self._wanted = self._wanted or before, None
+        found = _rows_of(run, [] if wanted is None else [wanted])
+        pinned = [] if self.run is None else _rows_of(run, [self.label(row) for row in self.pins])
         first = [*found, *run.hdr.anomalies, 0][0]
-        self.param.color_by.objects = [HDR, DENSITY, SAMPLE, *self.dataset.metadata.columns]
-        # Together, so that no view meets the new run with the old row; and even the same row
+        self.param.color_by.objects = choices(run)
+        color_by = self.color_by if self.color_by in self.param.color_by.objects else HDR
+        # Together, so that no view meets the new run with an old row; and even the same row
         # number is news, because it may stand for another point.
-        self.param.update(run=run, selected=int(first))
+        self.param.update(
+            run=run,
+            color_by=color_by,
+            hidden=[],
+            selected=int(first),
+            pins=pinned,
+            chosen=np.empty(0, np.int64),
+        )
         self.param.trigger("selected")
+
+    @property
+    def places(self) -> np.ndarray:
+        """Where the points are on the map, (n, 2)."""
+        y = self.run.y
+        return y[:, :2] if y.shape[1] > 1 else np.column_stack([y[:, 0], np.zeros(len(y))])
+
+    def coloring(self) -> Coloring:
+        """How the points are coloured."""
+        return color_points(
+            self.run,
+            self.color_by,
+            interval_minutes=self.dataset.interval_minutes,
+            safe=self.safe_colors,
+        )
 
     def label(self, row: int) -> str:
         """What a point is called."""
-        return str(self.run.units["label"].iloc[row])
+        return str(self.run.units["label"].iat[row])
+
+    def household_of(self, row: int) -> str:
+        """Whose demand a point is."""
+        return str(self.run.units["household"].iat[row])
 
     def place(self, row: int) -> str:
         """Where a point stands, in words."""
-        level = str(self.run.hdr.labels[row])
-        region = f"outside the {level[1:]} % HDR" if level[0] == ">" else f"in the {level} % HDR"
         unit = self.run.units.iloc[row]
         return (
-            f"anomaly rank {self.run.hdr.rank[row]:,} of {self.run.n:,} · {region} · "
-            f"{unit['m']:,} readings"
+            f"Anomaly rank {self.run.hdr.rank[row]:,} of {self.run.n:,} · "
+            f"{level_text(self.run.hdr.labels[row])}\n"
+            f"mean {unit['mean_kwh']:.3g} kWh · {unit['m']:,} readings"
         )
 
     def explanation(self, row: int) -> str:
         """When and how a point differs from what its neighbours suggest, in words."""
-        text = explain(self.run.surprise, row, interval_minutes=self.dataset.interval_minutes)
+        text = explain(
+            self.run.surprise,
+            row,
+            slots=self._slots_of_blocks(),
+            interval_minutes=self.dataset.interval_minutes,
+        )
         return text[0].upper() + text[1:] + "."
 
-    def colors(self) -> pd.Series:
-        """What the points are coloured by, (n,)."""
-        run = self.run
-        if self.color_by == HDR:
-            return pd.Series(run.hdr.labels)
-        if self.color_by == DENSITY:
-            return pd.Series(run.hdr.density)
-        return run.units["m" if self.color_by == SAMPLE else self.color_by].reset_index(drop=True)
+    def _slots_of_blocks(self) -> np.ndarray | None:
+        from core.slots import parse_slots
 
-    def anomalies(self) -> pd.DataFrame:
-        """The anomalies, the most anomalous first, with what is known of their households."""
-        run = self.run
-        rows = run.hdr.anomalies
-        known = run.units.iloc[rows][list(self.dataset.metadata.columns)].reset_index(drop=True)
+        text = self.run.config.slots
+        return None if text is None else parse_slots(text, self.dataset.interval_minutes)
+
+    def metadata(self, row: int) -> Mapping[str, str]:
+        """What is known of a point's household."""
+        household = self.dataset.metadata.iloc[self.dataset.code(self.household_of(row))]
+        return {
+            str(name): "not known" if pd.isna(value) else f"{value}"
+            for name, value in household.items()
+        }
+
+    def neighbors_of(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of a point's K neighbours and their distances, nearest first."""
+        k = self.run.config.k
+        found = self.run.neighbors
+        return found.indices[row, :k], found.distances[row, :k]
+
+    def table(self, rows: Sequence[int] | np.ndarray) -> pd.DataFrame:
+        """Points with their rank, HDR and what is known of their households."""
+        run, rows = self.run, np.asarray(rows, np.int64)
+        own = {"label", "household", "slot", "m", "mean_kwh"}
+        units = run.units.iloc[rows].reset_index(drop=True)
         table = pd.DataFrame(
             {
                 "rank": run.hdr.rank[rows],
-                "what": run.units["label"].iloc[rows].to_numpy(),
+                "what": units["label"],
                 "HDR, %": run.hdr.labels[rows],
-                "readings": run.units["m"].iloc[rows].to_numpy(),
+                "density": run.hdr.density[rows],
+                "surprise": run.surprise.score[rows],
+                "mean kWh": units["mean_kwh"],
+                "readings": units["m"],
             }
         )
+        known = units[[name for name in units.columns if name not in own]]
         return pd.concat([table, known], axis="columns")
 
-    def select_label(self, label: str) -> None:
-        """Look at the point of that name."""
-        found = np.flatnonzero((self.run.units["label"] == label).to_numpy())
-        if len(found):
-            self.selected = int(found[0])
+    def typical(self) -> int:
+        """The most typical point."""
+        return int(np.argmax(self.run.hdr.density))
 
-    def select_near(self, x: float, y: float, reach: float) -> None:
-        """Look at the point nearest to a place on the map, if one is within reach."""
-        distance = np.hypot(self.run.y[:, 0] - x, self.run.y[:, 1] - y)
-        nearest = int(np.argmin(distance))
-        if distance[nearest] <= reach:
-            self.selected = nearest
+    # Selection
 
-    def readings(self, row: int) -> pd.DataFrame:
-        """Return the readings behind a point: those of its household, or of its half-hour."""
-        unit = self.run.units.iloc[row]
-        readings = self.dataset.readings(str(unit["household"]))
+    def select_label(self, label: str) -> bool:
+        """Look at the point of that name; tell whether there is one."""
+        rows = _rows_of(self.run, [label])
+        if rows:
+            self.selected = rows[0]
+        return bool(rows)
+
+    def step(self, by: int) -> None:
+        """Go to the next or the previous point by anomaly rank."""
+        if self.run is None:
+            return
+        order = self.run.hdr.anomalies
+        place = np.flatnonzero(order == self.selected)
+        if not len(order):
+            return
+        self.selected = int(order[(place[0] + by) % len(order)] if len(place) else order[0])
+
+    def clear(self) -> None:
+        """Choose nothing: no lasso, no hidden category."""
+        self.param.update(chosen=np.empty(0, np.int64), hidden=[])
+
+    def pin(self, row: int) -> None:
+        """Compare a point with the others that are pinned; the oldest gives way to a fifth."""
+        if row not in self.pins:
+            self.pins = [*self.pins, row][-MAXIMUM_PINS:]
+
+    def unpin(self, row: int) -> None:
+        """Compare a point no longer."""
+        self.pins = [pinned for pinned in self.pins if pinned != row]
+
+    # Readings
+
+    def sample(self, row: int, readings: pd.DataFrame) -> np.ndarray:
+        """What a point stands for of its household's readings, in kWh.
+
+        That is the readings of its half-hour and of the window around it, or all that count.
+        """
+        kwh = readings["kwh"].to_numpy()
+        week = self.dataset.slots_per_week
+        slots = slot_of(readings["time"].to_numpy(), self.dataset.interval_minutes)
         if "slot" in self.run.units:
-            slots = slot_of(readings["time"].to_numpy(), self.dataset.interval_minutes)
-            readings = readings[slots == unit["slot"]]
-        return readings
+            apart = (slots - self.run.units["slot"].iat[row] + week // 2) % week - week // 2
+            return kwh[np.abs(apart) <= self.run.config.window]
+        chosen = self._slots_of_blocks()
+        return kwh if chosen is None else kwh[np.isin(slots, chosen)]
+
+
+def _rows_of(run: Run, labels: Sequence[str]) -> list[int]:
+    names = run.units["label"].to_numpy()
+    found = [np.flatnonzero(names == label) for label in labels]
+    return [int(rows[0]) for rows in found if len(rows)]

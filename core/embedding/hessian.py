@@ -21,6 +21,7 @@ class Hessian(SpectralMethod):
 
     name = "hessian"
     title = "Hessian LLE"
+    seconds_per_point = 4e-4
     help = "Functions that are as linear as can be over each neighbourhood; needs K > d(d + 3)/2"
     parameters = (
         Parameter(

@@ -22,6 +22,7 @@ class Isomap(Method):
 
     name = "isomap"
     title = "ISOMAP"
+    seconds_per_point = 1.5e-3
     help = "Keeps the distances along the neighbour graph"
     parameters = (landmarks.LANDMARKS,)
 

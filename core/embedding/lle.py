@@ -16,6 +16,7 @@ class LocallyLinear(SpectralMethod):
 
     name = "lle"
     title = "LLE"
+    seconds_per_point = 3e-4
     help = "Keeps the weights that rebuild each point from its neighbours"
     parameters = (
         Parameter(

@@ -90,6 +90,8 @@ class Method(ABC):
     title: ClassVar[str]
     help: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    # Roughly, on two cores: enough to tell seconds from minutes before a run.
+    seconds_per_point: ClassVar[float]
 
     def n_neighbors_needed(self, k: int, settings: Mapping[str, Value], n: int) -> int:
         """How many neighbours of each of n points to search for, where the analyst chose k."""

@@ -38,6 +38,7 @@ class TSNE(Method):
 
     name = "tsne"
     title = "t-SNE"
+    seconds_per_point = 3e-3
     help = "Keeps who is near whom; searches for 3 × perplexity neighbours of its own"
     parameters = (
         Parameter(

@@ -41,6 +41,7 @@ class UMAP(Method):
 
     name = "umap"
     title = "UMAP"
+    seconds_per_point = 1.5e-3
     help = "Lays out a fuzzy neighbour graph by attraction and repulsion"
     parameters = (
         Parameter(

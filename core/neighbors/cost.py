@@ -97,21 +97,27 @@ def rates_path() -> Path:
 
 
 def machine() -> Machine:
-    """Rates of this machine: the kept ones, or measured now and kept.
+    """Rates of this machine: the kept ones, or measured now and kept."""
+    rates = kept_machine()
+    if rates is None:
+        rates, path = measure(), rates_path()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, {"version": _VERSION, **asdict(rates)})
+    return rates
+
+
+def kept_machine() -> Machine | None:
+    """Rates of this machine if they were measured before.
 
     A file that cannot be read, or of another version, is as good as none.
     """
-    path = rates_path()
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        kept = json.loads(rates_path().read_text(encoding="utf-8"))
         if kept.pop("version") == _VERSION:
             return Machine(**{field.name: float(kept[field.name]) for field in fields(Machine)})
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
-    rates = measure()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, {"version": _VERSION, **asdict(rates)})
-    return rates
+    return None
 
 
 def _seconds(work: Callable[[], object]) -> float:

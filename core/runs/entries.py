@@ -34,13 +34,18 @@ class Points:
         mean demand ``mean_kwh``.
     left_out : DataFrame
         ``label``, ``m`` and ``reason``.
-    n_bins, blocks, filled_slots, notices
+    edges : ndarray of float64, shape (n_bins − 1,)
+        As in ``Cube``.
+    population : ndarray of int64, shape (n_bins,)
+        Readings of all households of the cube in each bin.
+    blocks, filled_slots, notices
         As in ``Cube`` and ``Vectors``.
     """
 
     units: pd.DataFrame
     left_out: pd.DataFrame
-    n_bins: int
+    edges: np.ndarray
+    population: np.ndarray
     blocks: int
     filled_slots: int
     notices: tuple[str, ...]
@@ -52,7 +57,8 @@ class Points:
         return cls(
             units=vectors.units.assign(m=vectors.sample_size, mean_kwh=mean_kwh),
             left_out=none if vectors.left_out is None else vectors.left_out,
-            n_bins=cube.n_bins,
+            edges=np.array(cube.edges),
+            population=cube.counts.sum(axis=(0, 1), dtype=np.int64),
             blocks=vectors.blocks,
             filled_slots=vectors.filled_slots,
             notices=(*cube.notices, *vectors.notices),
@@ -61,8 +67,9 @@ class Points:
 
 def pack_points(points: Points) -> Entry:
     """Tables of the units, and the rest as facts."""
-    facts = {name: getattr(points, name) for name in ("n_bins", "blocks", "filled_slots")}
+    facts = {name: getattr(points, name) for name in ("blocks", "filled_slots")}
     return Entry(
+        {"edges": points.edges, "population": points.population},
         tables={"units": points.units, "left_out": points.left_out},
         facts={**facts, "notices": points.notices},
     )
@@ -70,7 +77,7 @@ def pack_points(points: Points) -> Entry:
 
 def unpack_points(entry: Entry) -> Points:
     """Undo :func:`pack_points`."""
-    return Points(**entry.tables, **_with_tuples(entry.facts, "notices"))
+    return Points(**{**entry.arrays, **entry.tables, **_with_tuples(entry.facts, "notices")})
 
 
 def pack_vectors(vectors: Vectors) -> Entry:

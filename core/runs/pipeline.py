@@ -57,7 +57,7 @@ from core.surprise import Surprise, measure_surprise
 # before is then no longer found, and evicted in time.
 VERSIONS = {
     "demand": 1,
-    "vectors": 3,
+    "vectors": 4,
     "neighbors": 1,
     "embedding": 2,
     "quality": 2,

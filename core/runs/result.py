@@ -28,8 +28,10 @@ class Run:
         What was asked for.
     dataset_digest : str
         What it was asked of.
-    n_bins : int
-        Bins after merging edges that coincide.
+    edges : ndarray of float64, shape (n_bins − 1,)
+        Of the bins, in kWh, increasing; the last bin is open.
+    population : ndarray of int64, shape (n_bins,)
+        Readings of all households in each bin.
     units : DataFrame of n rows
         ``label``, ``household``, ``slot`` where the unit has one, ``m`` (the sample size),
         ``mean_kwh`` (the mean of its readings), then the households' metadata.
@@ -62,7 +64,8 @@ class Run:
 
     config: RunConfig
     dataset_digest: str
-    n_bins: int
+    edges: np.ndarray
+    population: np.ndarray
     units: pd.DataFrame
     left_out: pd.DataFrame
     neighbors: Neighbors
@@ -76,6 +79,11 @@ class Run:
     cached: tuple[str, ...]
     notices: tuple[str, ...]
     peak_memory_mb: float
+
+    @property
+    def n_bins(self) -> int:
+        """Bins after merging edges that coincide."""
+        return len(self.population)
 
     @property
     def n(self) -> int:

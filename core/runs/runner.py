@@ -123,7 +123,8 @@ class Runner:
         return Run(
             config=config,
             dataset_digest=self.dataset.digest,
-            n_bins=points.n_bins,
+            edges=points.edges,
+            population=points.population,
             units=join_metadata(
                 points.units, self.dataset.households["household"], self.dataset.metadata
             ),

@@ -1,0 +1,232 @@
+"""What the colours of the map say: categories or a scale, one colour a point.
+
+Colours are settled here once for all that shows points: markers, the shaded image, the legend and
+small maps. Categories keep their colours whichever of them are in view.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from core.density import LEVELS
+from core.figures.palette import HDR_COLORS, HDR_COLORS_SAFE, time_color
+from core.runs import Run
+from core.slots import DAYS
+
+# Numbers of fewer values, such as occupants, are told apart better as categories.
+MAXIMUM_NUMBERS = 8
+# More categories than can be told apart by colour: the rarest share one.
+MAXIMUM_CATEGORIES = 20
+
+MISSING = "#9aa0a8"
+MISSING_NAME = "not known"
+OTHERS_NAME = "others"
+DIMMED = "#c3c7cd"
+
+# Okabe and Ito's colours, which remain apart for any kind of colour vision, then others.
+_CATEGORIES = (
+    *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"),
+    *("#7f6bb3", "#8c564b", "#17becf", "#b5bd61", "#1f4e5f", "#f7a1c4", "#6b8e23"),
+    *("#a05195", "#ffa600", "#4c72b0", "#c44e52", "#64b5cd", "#937860"),
+)
+_DAYS = ("#0072b2", "#56b4e9", "#009e73", "#b5bd61", "#e69f00", "#d55e00", "#cc79a7")
+
+HDR, TIME, DAY, DEMAND = "HDR", "Time of day", "Day of week", "Mean demand"
+DENSITY, SURPRISE, SAMPLE = "Density", "Surprise", "Sample size"
+
+
+@dataclass(frozen=True, eq=False)
+class Coloring:
+    """Colours of n points.
+
+    Attributes
+    ----------
+    title : str
+        What is coloured, with its unit.
+    codes : ndarray of uint8, shape (n,)
+        Each point's place in ``colors``.
+    colors : tuple of str
+        As ``#rrggbb``: of the categories, or of the scale from its low to its high end; where
+        some values are missing, the last is theirs.
+    names : tuple of str
+        Of the categories; empty for a scale.
+    ticks : tuple of (float, str)
+        Places on the scale from 0 to 1 and their labels.
+    words : tuple of str
+        What a point of each category is said to be; ``names`` where it is empty.
+    values : ndarray of float, shape (n,), optional
+        For a scale of numbers.
+    missing : int
+        How many points have no value.
+    """
+
+    title: str
+    codes: np.ndarray
+    colors: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    ticks: tuple[tuple[float, str], ...] = ()
+    words: tuple[str, ...] = ()
+    values: np.ndarray | None = None
+    missing: int = 0
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Points of each colour."""
+        return np.bincount(self.codes, minlength=len(self.colors))
+
+    def texts(self, rows: np.ndarray) -> list[str]:
+        """The values of some points in words."""
+        if self.values is None:
+            words = self.words or self.names
+            return [words[code] for code in self.codes[rows]]
+        return [f"{v:.4g}" if np.isfinite(v) else MISSING_NAME for v in self.values[rows]]
+
+    def take(self, rows: np.ndarray) -> "Coloring":
+        """The colours of some points, by the same scale."""
+        values = None if self.values is None else self.values[rows]
+        return replace(self, codes=self.codes[rows], values=values)
+
+    def shown(self, hidden: Sequence[str]) -> np.ndarray:
+        """Which points are not of a hidden category, (n,)."""
+        off = np.array([name in hidden for name in self.names] or [False] * len(self.colors))
+        return ~off[self.codes]
+
+
+def choices(run: Run) -> list[str]:
+    """What the points of a run can be coloured by."""
+    slots = [TIME, DAY] if "slot" in run.units else []
+    return [HDR, *slots, DEMAND, DENSITY, SURPRISE, SAMPLE, *_metadata(run)]
+
+
+def color_points(run: Run, by: str, *, interval_minutes: int, safe: bool = False) -> Coloring:
+    """Colour the points of a run.
+
+    Parameters
+    ----------
+    by : str
+        One of `choices`.
+    interval_minutes : int
+        Minutes a slot.
+    safe : bool
+        Whether to use colours that hold for any kind of colour vision.
+    """
+    if by == HDR:
+        palette = HDR_COLORS_SAFE if safe else HDR_COLORS
+        names = tuple(f"{level} %" for level in LEVELS)
+        words = tuple(level_text(level) for level in LEVELS)
+        codes = run.hdr.level.astype(np.uint8)
+        return Coloring(by, codes, tuple(palette.values()), names, words=words)
+    if by in (TIME, DAY):
+        minutes = run.units["slot"].to_numpy() * interval_minutes
+        if by == TIME:
+            return _hours(minutes % (24 * 60))
+        days = (minutes // (24 * 60)).astype(np.uint8)
+        return Coloring(by, days, _DAYS, DAYS)
+    if by == DEMAND:
+        return _scale("Mean demand, kWh", run.units["mean_kwh"].to_numpy(float))
+    if by == DENSITY:
+        # Densities span many powers of ten; their order is what can be seen.
+        return _ranks("Density", run.hdr.density)
+    if by == SURPRISE:
+        return _scale("Surprise", run.surprise.score)
+    if by == SAMPLE:
+        return _scale("Sample size, readings", run.units["m"].to_numpy(float))
+    return _of_metadata(by, run.units[_metadata(run)[by]])
+
+
+def level_text(level: str) -> str:
+    """Say in which HDR a point is."""
+    return f"outside the {level[1:]} % HDR" if level[0] == ">" else f"in the {level} % HDR"
+
+
+def _metadata(run: Run) -> Mapping[str, str]:
+    """Names to show of the metadata columns, and the columns of ``units`` they stand for."""
+    own = {"label", "household", "slot", "m", "mean_kwh"}
+    return {name.removeprefix("metadata_"): name for name in run.units.columns if name not in own}
+
+
+def _of_metadata(title: str, values: pd.Series) -> Coloring:
+    values = values.reset_index(drop=True)
+    numbers = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+    if numbers and values.nunique() > MAXIMUM_NUMBERS:
+        return _scale(title, values.to_numpy(dtype=float, na_value=np.nan))
+    known = values.dropna()
+    order = known.value_counts().index
+    kept = list(order if len(order) <= MAXIMUM_CATEGORIES else order[: MAXIMUM_CATEGORIES - 1])
+    kept.sort(key=lambda value: (isinstance(value, str), value))
+    codes = pd.Index(kept).get_indexer(values)
+    names, colors = [_words(value) for value in kept], list(_CATEGORIES[: len(kept)])
+    rest = (codes < 0) & values.notna().to_numpy()
+    if rest.any():
+        codes[rest] = len(names)
+        names, colors = [*names, OTHERS_NAME], [*colors, _CATEGORIES[len(kept)]]
+    missing = values.isna().to_numpy()
+    if missing.any():
+        codes[missing] = len(names)
+        names, colors = [*names, MISSING_NAME], [*colors, MISSING]
+    codes = codes.astype(np.uint8)
+    return Coloring(title, codes, tuple(colors), tuple(names), missing=int(missing.sum()))
+
+
+def _words(value: object) -> str:
+    if isinstance(value, float | np.floating):
+        return f"{value:g}"
+    return str(value)
+
+
+def _hours(minutes: np.ndarray) -> Coloring:
+    """A colour for every half-hour of the day; midnight meets itself."""
+    steps = 48
+    codes = (minutes * steps // (24 * 60)).astype(np.uint8)
+    colors = tuple(_hex(time_color((np.arange(steps) + 0.5) * 24 * 60 / steps)))
+    ticks = tuple((hour / 24, f"{hour:02d}:00") for hour in range(0, 25, 6))
+    words = tuple(f"{step // 2:02d}:{step % 2 * 30:02d}" for step in range(steps))
+    return Coloring(TIME, codes, colors, ticks=ticks, words=words)
+
+
+def _scale(title: str, values: np.ndarray) -> Coloring:
+    """Viridis from the 1st to the 99th percentile, so that one giant does not flatten the rest."""
+    known = np.isfinite(values)
+    low, high = np.quantile(values[known], [0.01, 0.99]) if known.any() else (0.0, 1.0)
+    if not high > low:
+        low, high = (
+            (float(values[known].min()), float(values[known].max())) if known.any() else (0, 1)
+        )
+    share = (values - low) / ((high - low) or 1.0)
+    ticks = ((0.0, f"≤ {low:.3g}"), (0.5, f"{(low + high) / 2:.3g}"), (1.0, f"≥ {high:.3g}"))
+    return _colored_scale(title, share, values, ticks)
+
+
+def _ranks(title: str, values: np.ndarray) -> Coloring:
+    """Viridis by order; the ticks give the values."""
+    order = np.empty(len(values))
+    order[np.argsort(values, kind="stable")] = np.linspace(0, 1, len(values))
+    marks = np.quantile(values, [0, 0.5, 1])
+    ticks = tuple(
+        (place, f"{mark:.2g}") for place, mark in zip((0.0, 0.5, 1.0), marks, strict=True)
+    )
+    return _colored_scale(title, order, values, ticks)
+
+
+def _colored_scale(
+    title: str, share: np.ndarray, values: np.ndarray, ticks: tuple[tuple[float, str], ...]
+) -> Coloring:
+    from matplotlib import colormaps
+
+    steps = 128
+    known = np.isfinite(values)
+    codes = np.full(len(values), steps, np.uint8)
+    codes[known] = np.clip(share[known] * steps, 0, steps - 1)
+    colors = tuple(_hex(colormaps["viridis"](np.linspace(0, 1, steps))))
+    missing = int((~known).sum())
+    if missing:
+        colors = (*colors, MISSING)
+    return Coloring(title, codes, colors, ticks=ticks, values=values, missing=missing)
+
+
+def _hex(rgba: np.ndarray) -> list[str]:
+    from matplotlib.colors import to_hex
+
+    return [to_hex(color) for color in rgba]

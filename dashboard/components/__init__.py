@@ -1,0 +1,12 @@
+"""Small parts of the page that the widget libraries do not have.
+
+Ids and column names come from people's files. Every part here puts them on the page as text,
+never as HTML.
+"""
+
+from dashboard.components.keys import PageKeys
+from dashboard.components.legend import ColorKey
+from dashboard.components.links import PointLinks
+from dashboard.components.text import PlainText
+
+__all__ = ["ColorKey", "PageKeys", "PlainText", "PointLinks"]

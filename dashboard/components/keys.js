@@ -1,0 +1,30 @@
+// A text field inside web components shows only in the composed path.
+function typing(event) {
+  return event.composedPath().some((element) =>
+    element.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(element.tagName))
+}
+
+// Lists, menus, tables and sliders have arrow keys of their own.
+function moving(event) {
+  const roles = ["menu", "menuitem", "listbox", "option", "slider", "tab", "grid", "combobox"]
+  return event.composedPath().some((element) =>
+    element.getAttribute && roles.includes(element.getAttribute("role")))
+}
+
+export function render({model}) {
+  const press = (event) => {
+    if (!model.names.includes(event.key) || event.ctrlKey || event.metaKey || event.altKey) {
+      return
+    }
+    if (typing(event) || (event.key.startsWith("Arrow") && moving(event))) {
+      return
+    }
+    event.preventDefault()
+    model.send_msg(event.key)
+  }
+  document.addEventListener("keydown", press)
+  model.on("remove", () => document.removeEventListener("keydown", press))
+  const nothing = document.createElement("span")
+  nothing.hidden = true
+  return nothing
+}

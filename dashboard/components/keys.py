@@ -1,0 +1,25 @@
+"""Keys that work all over the page."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import param
+from panel.custom import JSComponent
+
+
+class PageKeys(JSComponent):
+    """Listens for keys, except while something is typed into."""
+
+    names = param.List(default=[], doc="The keys to listen for, as the browser names them")
+
+    _esm = Path(__file__).with_name("keys.js")
+
+    def __init__(self, actions: Mapping[str, Callable[[], None]]) -> None:
+        super().__init__(names=list(actions), width=0, height=0, margin=0)
+        self._actions = actions
+
+    def _handle_msg(self, message: Any) -> None:
+        # Messages come from the browser: only the keys that are listened for count.
+        if isinstance(message, str) and message in self._actions:
+            self._actions[message]()

@@ -1,0 +1,196 @@
+"""From choices to a run: when to start, what to say meanwhile, how to stop."""
+
+from concurrent.futures import Future
+
+import panel_material_ui as pmui
+import param
+from panel import Column, Row
+
+from core.errors import WattfoldError
+from core.neighbors import BACKENDS
+from core.neighbors.cost import kept_machine
+from core.neighbors.threads import available_threads
+from core.readings import Dataset
+from core.runs import Run, RunConfig
+from core.runs.forecast import Forecast, forecast
+from dashboard import fits
+from dashboard.components import PlainText
+from dashboard.jobs import Job
+from dashboard.state import Explorer
+
+# What takes longer waits for Run.
+_AT_ONCE_SECONDS = 15.0
+
+
+class Fitting:
+    """Runs what the explorer's choices ask for; the last picture stays until the next is there."""
+
+    def __init__(self, dataset: Dataset, explorer: Explorer, session: str) -> None:
+        self.dataset = dataset
+        self.explorer = explorer
+        self.session = session
+        self.job: Job | None = None
+        self.lookup: Future[Run | None] | None = None
+        self.asked: RunConfig | None = None
+        self._changed = True
+        self.status = PlainText(look="quiet", margin=(2, 12), sizing_mode="stretch_width")
+        self.error = PlainText(
+            look="error", margin=(2, 12), sizing_mode="stretch_width", visible=False
+        )
+        self.notices = PlainText(look="quiet", margin=(2, 12), sizing_mode="stretch_width")
+        self.progress = pmui.LinearProgress(
+            value=0,
+            variant="determinate",
+            visible=False,
+            sizing_mode="stretch_width",
+            margin=(8, 12, 2, 12),
+        )
+        self.run = pmui.Button(label="Run", size="small", visible=False, margin=(4, 4, 4, 12))
+        self.faster = pmui.Button(
+            label="", size="small", variant="outlined", visible=False, margin=(4, 4)
+        )
+        self.cancel = pmui.Button(
+            label="Cancel", variant="outlined", size="small", visible=False, margin=(4, 12)
+        )
+        self.run.on_click(lambda _: self._start())
+        self.faster.on_click(lambda _: self._use_faster())
+        self.cancel.on_click(lambda _: self._cancelled())
+        self._faster_backend = ""
+        self._seconds = 0.0
+        explorer.param.watch(self._note_change, Explorer.CHOICES)
+        self.panel = Column(
+            self.progress,
+            self.status,
+            self.error,
+            Row(self.run, self.faster, self.cancel, margin=0),
+            self.notices,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def _note_change(self, *_: param.parameterized.Event) -> None:
+        # Choices that belong together change one after the other: `poll` looks at all of them.
+        self._changed = True
+
+    def poll(self) -> None:
+        """See what has changed and how the job is; called a few times a second."""
+        if self._changed:
+            self._changed = False
+            self._consider()
+        elif self.lookup is not None:
+            if self.lookup.done():
+                self._take(self.lookup)
+        elif self.job is not None:
+            self._follow(self.job)
+
+    def _consider(self) -> None:
+        """Start what is quick; say what is not, and wait for Run."""
+        self._give_up()
+        try:
+            config = self.explorer.config()
+        except WattfoldError as error:
+            self._fail(str(error))
+            return
+        self._fail("")
+        self.asked = config
+        self._seconds = 0.0
+        run = self.explorer.run
+        if run is not None and run.config == config:
+            self._say_result(0.0)
+            return
+        self.lookup = fits.fetch(self.dataset, config)
+
+    def _take(self, lookup: Future[Run | None]) -> None:
+        """Show a run that was in the store; see about making one that was not."""
+        self.lookup = None
+        try:
+            run = lookup.result()
+        except WattfoldError as error:
+            self._fail(str(error))
+            return
+        if run is not None:
+            self.explorer.show(run)
+            self._say_result(self._seconds)
+            fits.pool()  # the workers get warm now that nobody waits for a first map
+            return
+        machine = kept_machine()
+        config = self.explorer.config()
+        expected = machine and forecast(self.dataset, config, machine, threads=available_threads())
+        # The first map comes without asking.
+        if expected and expected.seconds > _AT_ONCE_SECONDS and self.explorer.run is not None:
+            self._offer(expected)
+        else:
+            self._start()
+
+    def _offer(self, expected: Forecast) -> None:
+        self.status.text = f"{expected.n:,} points: about {_duration(expected.seconds)}"
+        self.run.visible = True
+        if expected.faster is not None:
+            self._faster_backend, seconds = expected.faster
+            title = BACKENDS[self._faster_backend].title
+            self.faster.label = f"{title}: {_duration(seconds)}"
+            self.faster.visible = True
+
+    def _use_faster(self) -> None:
+        self.explorer.neighbors = self._faster_backend
+        self.asked = self.explorer.config()
+        self._changed = False
+        self._start()
+
+    def _start(self) -> None:
+        if self.asked is None:
+            return
+        self.run.visible = self.faster.visible = False
+        try:
+            self.job = fits.submit(self.session, self.dataset, self.asked)
+        except WattfoldError as error:
+            self._fail(str(error))
+            return
+        self.status.text = "starting"
+        self.cancel.visible = True
+
+    def _cancelled(self) -> None:
+        self._give_up()
+        self.status.text = "Cancelled; the map is as before."
+
+    def _give_up(self) -> None:
+        if self.job is not None:
+            fits.pool().cancel(self.session, self.job)
+            self.job = None
+        self.lookup = None
+        self.cancel.visible = self.progress.visible = False
+        self.run.visible = self.faster.visible = False
+
+    def _follow(self, job: Job) -> None:
+        if job.state == "queued":
+            self.status.text = f"number {job.position} in the queue"
+        elif job.state == "running":
+            left = f" · {_duration(job.seconds_left)} left" if job.seconds_left else ""
+            self.progress.param.update(visible=True, value=round(100 * job.fraction))
+            self.status.text = f"{job.message or 'starting'}{left}"
+        else:
+            self.job = None
+            self.cancel.visible = self.progress.visible = False
+            if job.state == "failed":
+                self.status.text = ""
+                self._fail(job.error)
+            elif job.state == "done" and self.asked is not None:
+                self._seconds = job.seconds
+                self.lookup = fits.fetch(self.dataset, self.asked)
+
+    def _say_result(self, seconds: float) -> None:
+        run = self.explorer.run
+        took = f"in {seconds:.1f} s" if seconds else "as stored"
+        self.status.text = f"{run.n:,} points {took}"
+        self.notices.text = "\n".join(f"• {notice}" for notice in run.notices)
+
+    def _fail(self, text: str) -> None:
+        self.error.param.update(text=text, visible=bool(text))
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 100 * 60:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,218 @@
+"""The choices that make a map. What a backend or a method can be told comes from its registry."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from core.embedding import METHODS
+from core.neighbors import BACKENDS
+from core.registry import Parameter, Registry
+from core.runs.config import AUTO
+from dashboard.components import PlainText
+from dashboard.state import Explorer
+
+_STRETCHED: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (5, 10)}
+_WIDE: dict[str, Any] = {"size": "small", **_STRETCHED}
+
+ALL, TYPICAL, ANOMALOUS, RANDOM = "All", "Ten typical", "Ten anomalous", "Ten at random"
+ON_MAP, BY_NAME, BY_METADATA = "Chosen on the map", "By name", "By what is known"
+_TEN = 10
+_MOST_VALUES = 50
+
+
+def sidebar(explorer: Explorer) -> list[pn.viewable.Viewable]:
+    """Lay out the choices."""
+    choice = explorer.param
+    one = choice.unit.rx() == "slots"
+    return [
+        pmui.Select.from_param(choice.unit, **_WIDE),
+        pmui.AutocompleteInput.from_param(
+            choice.household, min_characters=0, restrict=True, visible=one, **_WIDE
+        ),
+        HouseholdPicker(explorer).panel,
+        pmui.Select.from_param(choice.distance, **_WIDE),
+        pmui.Select.from_param(choice.neighbors, **_WIDE),
+        settings_of(explorer, "neighbors", BACKENDS),
+        pmui.IntInput.from_param(choice.k, **_WIDE),
+        pmui.Select.from_param(choice.method, **_WIDE),
+        settings_of(explorer, "method", METHODS),
+        pmui.Select.from_param(choice.rank_by, **_WIDE),
+        pmui.Accordion(
+            (
+                "More",
+                pmui.Column(
+                    pmui.Select.from_param(choice.slots, **_WIDE),
+                    pmui.IntInput.from_param(
+                        choice.window, visible=choice.unit.rx() != "households", **_WIDE
+                    ),
+                    pmui.IntInput.from_param(choice.bins, **_WIDE),
+                    pmui.Select.from_param(choice.reference, **_WIDE),
+                    pmui.IntInput.from_param(choice.n_anomalies, **_WIDE),
+                    sizing_mode="stretch_width",
+                ),
+            ),
+            title_variant="body2",
+            disable_gutters=True,
+            elevation=0,
+            margin=(0, 0),
+            sizing_mode="stretch_width",
+        ),
+    ]
+
+
+def setting_widget(setting: Parameter, value: Any, changed: Callable[[Any], None]) -> Any:
+    """A widget for one parameter of a backend or method, with its bounds, unit and help."""
+    unit = f", {setting.unit}" if setting.unit else ""
+    label = setting.name.replace("_", " ") + unit
+    shared = {"label": label, "value": value, "description": setting.help, **_WIDE}
+    widget: Any
+    if setting.kind is bool:
+        widget = pmui.Checkbox(label=label, value=value, description=setting.help, margin=(0, 10))
+    elif setting.choices:
+        widget = pmui.Select(options=list(setting.choices), **shared)
+    else:
+        kind = pmui.IntInput if setting.kind is int else pmui.FloatInput
+        step = 1 if setting.kind is int else 0.1
+        widget = kind(start=setting.low, end=setting.high, step=step, **shared)
+    widget.param.watch(lambda event: changed(event.new), "value")
+    return widget
+
+
+def settings_of(explorer: Explorer, name: str, registry: Registry[Any]) -> pn.viewable.Viewable:
+    """The parameters of the chosen backend or method, and no others."""
+    box = pn.Column(sizing_mode="stretch_width", margin=(0, 0, 0, 12))
+    values = f"{name}_parameters"
+
+    def change(setting: str, value: Any) -> None:
+        if value is not None:
+            setattr(explorer, values, {**getattr(explorer, values), setting: value})
+
+    def fill(*_: param.parameterized.Event) -> None:
+        chosen, given = getattr(explorer, name), getattr(explorer, values)
+        settings = () if chosen == AUTO else registry[chosen].parameters
+        box.objects = [
+            setting_widget(
+                setting,
+                given.get(setting.name, setting.default),
+                partial(change, setting.name),
+            )
+            for setting in settings
+        ]
+        box.visible = bool(settings)
+
+    explorer.param.watch(fill, name)
+    fill()
+    return box
+
+
+class HouseholdPicker:
+    """Which households are mapped."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        dataset = explorer.dataset
+        known = [ALL, TYPICAL, ANOMALOUS, RANDOM, ON_MAP, BY_NAME]
+        columns = [str(name) for name in dataset.metadata.columns]
+        self.mode = pmui.Select(
+            label="Households",
+            options=[*known, *([BY_METADATA] if columns else [])],
+            value=ALL,
+            description="Which households are mapped",
+            **_WIDE,
+        )
+        self.names = pmui.MultiChoice(
+            label="Type to search",
+            options=dataset.households["household"].tolist(),
+            visible=False,
+            **_STRETCHED,
+        )
+        self.column = pmui.Select(label="Column", options=columns, visible=False, **_WIDE)
+        self.values = pmui.MultiChoice(label="Values", visible=False, **_STRETCHED)
+        self.range = pmui.EditableRangeSlider(label="From, to", visible=False, **_WIDE)
+        self.note = PlainText(look="quiet", margin=(0, 12), sizing_mode="stretch_width")
+        self.panel = pn.Column(
+            self.mode,
+            self.names,
+            self.column,
+            self.values,
+            self.range,
+            self.note,
+            sizing_mode="stretch_width",
+            margin=0,
+            visible=explorer.param.unit.rx() != "slots",
+        )
+        self.mode.param.watch(lambda _: self._choose(), "value")
+        self.names.param.watch(lambda _: self._use(list(self.names.value or [])), "value")
+        self.column.param.watch(lambda _: self._offer_values(), "value")
+        self.values.param.watch(lambda _: self._use(self._having_values()), "value")
+        self.range.param.watch(lambda _: self._use(self._within_range()), "value_throttled")
+        explorer.param.watch(lambda _: self._tell(), "households")
+        self._tell()
+
+    def _choose(self) -> None:
+        mode, explorer = self.mode.value, self.explorer
+        self.names.visible = mode == BY_NAME
+        self.column.visible = mode == BY_METADATA
+        self.values.visible = self.range.visible = False
+        if mode == ALL:
+            explorer.households = None
+        elif mode == BY_METADATA:
+            self._offer_values()
+        elif mode != BY_NAME and explorer.run is not None:
+            self._use(self._of_map(mode))
+
+    def _of_map(self, mode: str) -> list[str]:
+        run = self.explorer.run
+        ids = run.units["household"]
+        if mode == ON_MAP:
+            return ids.iloc[self.explorer.chosen].unique().tolist()
+        if mode == RANDOM:
+            everyone = self.explorer.dataset.households["household"].to_numpy()
+            drawn = np.random.default_rng().permutation(everyone)[:_TEN]
+            return [str(name) for name in drawn]
+        order = np.argsort(run.hdr.rank)
+        order = order[::-1] if mode == TYPICAL else order
+        return ids.iloc[order].drop_duplicates().head(_TEN).tolist()
+
+    def _offer_values(self) -> None:
+        column = self.explorer.dataset.metadata[self.column.value]
+        numbers = column.dtype.kind in "iuf" and column.nunique() > 1
+        self.range.visible, self.values.visible = numbers, not numbers
+        if numbers:
+            low, high = float(column.min()), float(column.max())
+            self.range.param.update(start=low, end=high, value=(low, high))
+        else:
+            values = column.dropna().astype(str).value_counts().index[:_MOST_VALUES]
+            self.values.param.update(options=sorted(values), value=[])
+
+    def _having_values(self) -> list[str]:
+        column = self.explorer.dataset.metadata[self.column.value].astype(str)
+        return self._ids(column.isin(self.values.value).to_numpy())
+
+    def _within_range(self) -> list[str]:
+        low, high = self.range.value
+        column = self.explorer.dataset.metadata[self.column.value]
+        return self._ids(column.between(low, high).to_numpy(bool, na_value=False))
+
+    def _ids(self, wanted: np.ndarray) -> list[str]:
+        names: list[str] = self.explorer.dataset.households["household"][wanted].tolist()
+        return names
+
+    def _use(self, names: list[str]) -> None:
+        if names:
+            self.explorer.households = sorted(names)
+        else:
+            hint = " (draw a box or a lasso on the map first)" if self.mode.value == ON_MAP else ""
+            self.note.text = f"None is chosen yet{hint}; the map is as before."
+
+    def _tell(self) -> None:
+        total = len(self.explorer.dataset.households)
+        chosen = self.explorer.households
+        self.note.text = f"all {total:,}" if chosen is None else f"{len(chosen):,} of {total:,}"
+        if chosen is None and self.mode.value != ALL:
+            self.mode.value = ALL

@@ -1,0 +1,12 @@
+"""How tables look."""
+
+# Smaller than the library's own, whose rules are marked important.
+COMPACT = """
+:host .pnx-tabulator.tabulator {font-size: 13px}
+.tabulator-col-content {padding: 4px 6px !important}
+.tabulator-row, .tabulator-cell {min-height: 26px !important}
+.tabulator-cell {padding: 3px 6px !important}
+.tabulator-footer {font-size: 12px}
+.tabulator-footer .tabulator-page {padding: 2px 8px !important}
+.tabulator-header-filter input {padding: 1px 4px !important}
+"""

@@ -1,0 +1,140 @@
+"""The anomalies and the chosen points as tables, linked with the map both ways."""
+
+import html
+import io
+
+import numpy as np
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+import param
+from bokeh.models.widgets.tables import NumberFormatter, ScientificFormatter
+from panel.models.tabulator import CellClickEvent
+
+from dashboard.components import PlainText
+from dashboard.state import Explorer
+from dashboard.table_style import COMPACT
+
+_HEIGHT = 200
+# So many rows are shown; the download has all.
+_SHOWN = 2_000
+_WIDTHS = {"rank": 56, "what": 128, "HDR, %": 66, "density": 74, "surprise": 74, "mean kWh": 76}
+_FORMATS = {
+    "surprise": NumberFormatter(format="0.00"),
+    "mean kWh": NumberFormatter(format="0.000"),
+    "density": ScientificFormatter(precision=2),
+}
+
+
+class PointTable:
+    """A table of points; a click goes to the point, and the point that is looked at is marked."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        self.rows = np.empty(0, np.int64)
+        # Filled with the first points: a table that is told its columns while the browser is
+        # still building it breaks the page's update.
+        self.panel = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._widget: pn.widgets.Tabulator | None = None
+        explorer.param.watch(self._mark, "selected", precedence=4)
+
+    def show(self, rows: np.ndarray) -> None:
+        """List these points."""
+        self.rows = np.asarray(rows, np.int64)[:_SHOWN]
+        table = self.explorer.table(self.rows)
+        if self._widget is None:
+            self._widget = _make_widget(table)
+            self._widget.on_click(self._go)
+            self._mark()
+            self.panel.objects = [self._widget]
+        else:
+            self._widget.value = table
+            self._mark()
+
+    def _go(self, event: CellClickEvent) -> None:
+        # The row number is the browser's word.
+        if 0 <= event.row < len(self.rows):
+            self.explorer.selected = int(self.rows[event.row])
+
+    def _mark(self, *_: param.parameterized.Event) -> None:
+        if self._widget is not None:
+            places = np.flatnonzero(self.rows == self.explorer.selected)
+            self._widget.selection = [int(place) for place in places]
+
+
+def _make_widget(table: pd.DataFrame) -> pn.widgets.Tabulator:
+    return pn.widgets.Tabulator(
+        table,
+        show_index=False,
+        disabled=True,
+        selectable=1,
+        height=_HEIGHT,
+        sizing_mode="stretch_width",
+        layout="fit_data_table",
+        header_filters=True,
+        stylesheets=[COMPACT],
+        # Headings are set as HTML, and the columns' names are the user's.
+        titles={str(name): html.escape(str(name)) for name in table.columns},
+        widths=_WIDTHS,
+        formatters=_FORMATS,
+        margin=(0, 10),
+    )
+
+
+def anomaly_table(explorer: Explorer) -> pn.viewable.Viewable:
+    """The anomalies, the most anomalous first."""
+    table = PointTable(explorer)
+    explorer.param.watch(lambda _: table.show(explorer.run.hdr.anomalies), "run", precedence=3)
+    return table.panel
+
+
+def chosen_table(explorer: Explorer) -> pn.viewable.Viewable:
+    """The points chosen on the map, with their download."""
+    table = PointTable(explorer)
+    note = PlainText(
+        "Draw a box or a lasso on the map (tools at its right) to choose points.",
+        look="quiet",
+        margin=(6, 12),
+        sizing_mode="stretch_width",
+    )
+
+    def content() -> io.StringIO:
+        return io.StringIO(chosen_csv(explorer))
+
+    download = pmui.FileDownload(
+        callback=content,
+        filename="wattfold-chosen.csv",
+        label="Download CSV",
+        size="small",
+        variant="outlined",
+        visible=False,
+        margin=(2, 10),
+    )
+
+    def fill(*_: param.parameterized.Event) -> None:
+        rows = explorer.chosen
+        some = bool(len(rows)) and explorer.run is not None
+        table.panel.visible = download.visible = some
+        if some:
+            rows = rows[np.argsort(explorer.run.hdr.rank[rows], kind="stable")]
+            table.show(rows)
+            more = f"; the first {_SHOWN:,} are shown" if len(rows) > _SHOWN else ""
+            note.text = f"{len(rows):,} of {explorer.run.n:,} points chosen{more}"
+        else:
+            note.text = "Draw a box or a lasso on the map (tools at its right) to choose points."
+
+    explorer.param.watch(fill, ["chosen"], precedence=3)
+    fill()
+    return pn.Column(
+        pn.Row(note, download, sizing_mode="stretch_width", margin=0),
+        table.panel,
+        sizing_mode="stretch_width",
+        margin=0,
+    )
+
+
+def chosen_csv(explorer: Explorer) -> str:
+    """The chosen points, all columns, as CSV."""
+    from core.commands.tables import defuse
+
+    return defuse(explorer.run.table().iloc[np.sort(explorer.chosen)]).to_csv(index=False)

@@ -1,0 +1,128 @@
+"""A person in front of the page: looks at what is drawn, and clicks where points are."""
+
+import re
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+MINUTE = 60_000
+
+# Bokeh draws on a canvas; what it draws, and where, can be asked of its models and views.
+_MODELS = "Bokeh.documents.flatMap(document => [...document._all_models.values()])"
+_MAP = f"{_MODELS}.find(model => model.type == 'Figure' && model.tags.includes('map'))"
+
+
+class Driver:
+    """Drives one page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    # Looking
+
+    def wait_for_map(self, n: int | None = None) -> None:
+        """Wait until a run is on the map."""
+        count = r"[\d,]+" if n is None else f"{n:,}"
+        expect(self.page.get_by_text(re.compile(rf"^{count} points (in|as)"))).to_be_visible(
+            timeout=3 * MINUTE
+        )
+
+    def title(self) -> str:
+        """What the point that is looked at is called."""
+        return self.page.locator("h2").first.inner_text()
+
+    def expect_title(self, label: str) -> None:
+        """Wait until that point is looked at."""
+        expect(self.page.locator("h2").first).to_have_text(label)
+
+    def source(self, column: str) -> dict[str, list[Any]]:
+        """The data of the one source that has such a column."""
+        found = self.page.evaluate(
+            f"""column => {{
+                const source = {_MODELS}.find(model => model.type == 'ColumnDataSource'
+                    && column in model.data)
+                return Object.fromEntries(Object.entries(source.data)
+                    .map(([name, values]) => [name, Array.from(values)]))
+            }}""",
+            column,
+        )
+        return dict(found)
+
+    def markers(self) -> dict[str, list[Any]]:
+        """The markers on the map."""
+        return self.source("hdr")
+
+    def figure(self) -> dict[str, Any]:
+        """The ranges and the axis label of the map."""
+        return dict(
+            self.page.evaluate(
+                f"""() => {{
+                    const plot = {_MAP}
+                    return {{x: [plot.x_range.start, plot.x_range.end],
+                             y: [plot.y_range.start, plot.y_range.end],
+                             label: plot.below[0].axis_label}}
+                }}"""
+            )
+        )
+
+    def wait_until(self, script: str) -> None:
+        """Wait until an expression over `plot`, the map, and `models`, all there are, is true."""
+        self.page.wait_for_function(
+            f"() => {{const models = {_MODELS}; const plot = {_MAP}; return {script}}}",
+            timeout=MINUTE,
+        )
+
+    # Doing
+
+    def pixel(self, x: float, y: float) -> tuple[float, float]:
+        """Where a place of the map is on the screen."""
+        found = self.page.evaluate(
+            f"""([x, y]) => {{
+                const view = Bokeh.index.find_one_by_id({_MAP}.id)
+                const box = view.el.getBoundingClientRect()
+                return [box.left + view.frame.x_scale.compute(x),
+                        box.top + view.frame.y_scale.compute(y)]
+            }}""",
+            [x, y],
+        )
+        return found[0], found[1]
+
+    def tap(self, x: float, y: float) -> None:
+        """Click on a place of the map."""
+        self.page.mouse.click(*self.pixel(x, y))
+
+    def zoom_in(self, x: float, y: float, steps: int = 3) -> None:
+        """Turn the wheel over a place of the map."""
+        before = self.figure()["x"]
+        self.page.mouse.move(*self.pixel(x, y))
+        for _ in range(steps):
+            self.page.mouse.wheel(0, -240)
+        self.wait_until(f"plot.x_range.end - plot.x_range.start < {0.9 * (before[1] - before[0])}")
+        self.page.wait_for_timeout(500)  # the server draws what depends on the view
+
+    def drag(self, *places: tuple[float, float]) -> None:
+        """Draw over places of the map with the button held."""
+        pixels = [self.pixel(*place) for place in places]
+        self.page.mouse.move(*pixels[0])
+        self.page.mouse.down()
+        for pixel in pixels[1:]:
+            self.page.mouse.move(*pixel, steps=4)
+        self.page.mouse.up()
+
+    def tool(self, title: str) -> None:
+        """Choose a tool of the map."""
+        self.page.locator(f'[title="{title}"]').first.click()
+
+    def choose(self, label: str, option: str) -> None:
+        """Choose an option of a select."""
+        self.page.get_by_role("combobox", name=label).click(timeout=MINUTE)
+        self.page.get_by_role("menuitem", name=option, exact=True).click()
+
+    def button(self, name: str) -> Locator:
+        """A button by what it says."""
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def row(self, number: int) -> Locator:
+        """The cell that names a point of the table in view."""
+        cells = self.page.locator('.tabulator-row .tabulator-cell[tabulator-field="what"]:visible')
+        return cells.nth(number)
