@@ -12,6 +12,7 @@ _HOMES = {
     "METHODS": "core.embedding",
     "RunConfig": "core.runs",
     "Runner": "core.runs",
+    "SavedMap": "core.saved_map",
     "Store": "core.runs",
     "Vectors": "core.distance",
     "build_cube": "core.cube",
@@ -20,9 +21,12 @@ _HOMES = {
     "hdr_density": "core.density",
     "ingest": "core.readings",
     "make_demo": "core.demo",
+    "make_engine": "core.engine",
     "make_vectors": "core.distance",
     "measure_quality": "core.quality",
+    "place": "core.placement",
     "run": "core.runs",
+    "save_map": "core.saved_map",
 }
 
 __all__ = list(_HOMES)
