@@ -103,7 +103,8 @@ def test_another_seed_repeats_only_what_is_drawn_with_it(demo, store):
     assert again(method="lle") == []
     assert again(method="lle", method_parameters={"landmarks": 100}) == after_graph
     assert again(method_parameters={"landmarks": 100}) == after_graph
-    assert again(method="umap", method_parameters={"epochs": 10}) == after_graph
+    quick = {"perplexity": 3, "iterations": 10}
+    assert again(method="tsne", method_parameters=quick) == after_graph
     few = {"n_trees": 1, "search_k": 1}
     assert again(neighbors="annoy", neighbors_parameters=few) == ["neighbors", *after_graph]
 
