@@ -118,7 +118,8 @@ def run_here(work: str, dataset_path: str, store_path: str) -> None:
     for name, config in runs_of(work, dataset.households["household"].tolist()):
 
         def begin(stage: str, name: str = name) -> None:
-            meter.begin(f"{stage} {name}" if stage in ("embedding", "density") else stage)
+            again = stage in ("embedding", "density") or stage in meter.measured
+            meter.begin(f"{stage} {name}" if again else stage)
 
         run = runner.run(RunConfig(**config), computing=begin, progress=_tell(work, name))
         meter.end()

@@ -6,6 +6,7 @@ import holoviews as hv
 import panel as pn
 import panel_material_ui as pmui
 import param
+from panel.util import edit_readonly
 
 from core.errors import WattfoldError
 from core.readings import Dataset
@@ -206,8 +207,9 @@ class Page:
             margin=0,
         )
         tabs.param.watch(lambda event: self.data.show() if event.new == 1 else None, "active")
-        return pmui.Page(
+        page = pmui.Page(
             title="Wattfold",
+            busy_indicator=None,
             sidebar=[
                 PlainText(self.dataset.path.name, look="heading", margin=(8, 12, 0, 12)),
                 PlainText(facts, look="quiet", margin=(0, 12, 4, 12)),
@@ -217,6 +219,11 @@ class Page:
             sidebar_width=280,
             main=[tabs, keys],
         )
+        # A page that tells when it is busy walks through all its models twice for every click, for
+        # seconds in all; what takes long here has a progress bar.
+        with edit_readonly(page):
+            page.busy = False
+        return page
 
 
 def create_page() -> pmui.Page:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import panel as pn
 import param
 from panel.custom import JSComponent
 
@@ -22,4 +23,5 @@ class PageKeys(JSComponent):
     def _handle_msg(self, message: Any) -> None:
         # Messages come from the browser: only the keys that are listened for count.
         if isinstance(message, str) and message in self._actions:
-            self._actions[message]()
+            # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
+            pn.state.execute(self._actions[message], schedule=True)

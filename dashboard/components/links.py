@@ -1,9 +1,11 @@
 """A list of points to go to, each with a bar."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import panel as pn
 import param
 from panel.custom import JSComponent
 
@@ -24,4 +26,5 @@ class PointLinks(JSComponent):
     def _handle_msg(self, message: Any) -> None:
         # Messages come from the browser: only rows that are in the list count.
         if any(item["row"] == message for item in self.items):
-            self._go(int(message))
+            # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
+            pn.state.execute(partial(self._go, int(message)), schedule=True)
