@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from core.errors import InputError
 from core.kde import BinnedDensity, Sphering
@@ -160,11 +161,9 @@ def sample_size_notice(rank: np.ndarray, sample_size: np.ndarray) -> str | None:
     Small samples look far from everything: where ranks follow m, what looks unusual may be only
     short. The measure is Spearman's correlation.
     """
-    from scipy.stats import rankdata
-
     if len(rank) < 10 or np.ptp(sample_size) == 0:
         return None
-    correlation = float(np.corrcoef(rankdata(sample_size), rank)[0, 1])
+    correlation = float(np.corrcoef(pd.Series(sample_size).rank(), rank)[0, 1])
     if correlation < 0.3:
         return None
     return (

@@ -45,6 +45,7 @@ class Detail:
         self.week.on_click(lambda _: explorer.open_week(explorer.household_of(explorer.selected)))
         self.back.on_click(lambda _: explorer.go_back())
         explorer.param.watch(self._tell, ["selected", "pins"], precedence=3)
+        explorer.param.watch(self._offer_back, "unit")
         self.panel = pn.Column(sizing_mode="stretch_width", margin=0)
 
     def _make_week(self, household: str) -> WeekQuantiles:
@@ -91,9 +92,11 @@ class Detail:
             for neighbor, distance in zip(rows, distances, strict=True)
         ]
         self.pin.label = "Unpin" if row in explorer.pins else "Pin"
-        one = explorer.run.config.unit == "slots"
-        self.week.visible = not one
-        self.back.visible = one and explorer.can_go_back
+        self.week.visible = explorer.run.config.unit != "slots"
+        self._offer_back()
+
+    def _offer_back(self, *_: param.parameterized.Event) -> None:
+        self.back.visible = self.explorer.unit == "slots" and self.explorer.can_go_back
 
     def _parts(self) -> list[Any]:
         def heading(text: str) -> PlainText:

@@ -153,6 +153,14 @@ class Page:
             self.explorer.param.unwatch(watcher)
 
         watcher = self.explorer.param.watch(put, "run", precedence=6)
+
+        def tell(event: param.parameterized.Event) -> None:
+            """Say in place of the first map why there is none; later ones leave the last."""
+            if self.explorer.run is None:
+                why = PlainText(event.new, look="error", margin=(60, 30))
+                map_place.objects = [why if event.new else waiting]
+
+        self.fitting.error.param.watch(tell, "text")
         tables = pmui.Tabs(
             ("Anomalies", anomaly_table(self.explorer)),
             ("Chosen", chosen_table(self.explorer)),
@@ -176,7 +184,8 @@ class Page:
                     detail_place, width=_DETAIL_WIDTH, sizing_mode="stretch_height", margin=(6, 8)
                 ),
                 sizing_mode="stretch_both",
-                min_height=620,
+                # All of the window below bar and tabs; what is pinned comes below, by scrolling.
+                styles={"height": "calc(100vh - 124px)", "min-height": "600px", "flex": "none"},
                 margin=0,
             ),
             Pinned(self.detail).panel,

@@ -52,6 +52,7 @@ def sidebar(explorer: Explorer) -> list[pn.viewable.Viewable]:
                     ),
                     pmui.IntInput.from_param(choice.bins, **_WIDE),
                     pmui.Select.from_param(choice.reference, **_WIDE),
+                    pmui.IntInput.from_param(choice.minimum_sample, **_WIDE),
                     pmui.IntInput.from_param(choice.n_anomalies, **_WIDE),
                     sizing_mode="stretch_width",
                 ),

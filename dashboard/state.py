@@ -16,7 +16,7 @@ from core.runs import Run, RunConfig
 from core.runs.config import AUTO, K, default_distance
 from core.slots import slot_of
 from core.surprise import explain
-from core.units import DEFAULT_WINDOW, UNITS
+from core.units import DEFAULT_WINDOW, MINIMUM_SAMPLE, UNITS
 from dashboard.coloring import HDR, Coloring, choices, color_points, level_text
 
 UNIT_TITLES = {
@@ -70,6 +70,12 @@ class Explorer(param.Parameterized):
         bounds=(0, 24),
         label="Window, slots on either side",
         doc="A half-hour's sample takes in so many half-hours before and after it",
+    )
+    minimum_sample: Any = param.Integer(
+        default=int(MINIMUM_SAMPLE.default),
+        bounds=(1, 10_000),
+        label="Least readings of a point",
+        doc="Points with fewer readings are left out: small samples look far from everything",
     )
     reference: Any = param.Selector(
         default="dataset",
@@ -132,7 +138,8 @@ class Explorer(param.Parameterized):
 
     # What makes another run; the rest only changes how it is shown.
     CHOICES = (
-        *("unit", "household", "households", "slots", "distance", "bins", "window", "reference"),
+        *("unit", "household", "households", "slots", "distance", "bins", "window"),
+        *("minimum_sample", "reference"),
         *("neighbors", "neighbors_parameters", "k", "method", "method_parameters"),
         *("rank_by", "n_anomalies"),
     )
@@ -172,6 +179,7 @@ class Explorer(param.Parameterized):
             distance=self.distance,
             bins=self.bins,
             window=0 if self.unit == "households" else self.window,
+            minimum_sample=self.minimum_sample,
             reference=self.reference,
             neighbors=self.neighbors,
             neighbors_parameters=self.neighbors_parameters,

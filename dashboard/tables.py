@@ -15,7 +15,8 @@ from dashboard.components import PlainText
 from dashboard.state import Explorer
 from dashboard.table_style import COMPACT
 
-_HEIGHT = 200
+_HEIGHT = 196
+_CHOSEN_HEIGHT = 156  # below a line of its own, as high as the other
 # So many rows are shown; the download has all.
 _SHOWN = 2_000
 _WIDTHS = {"rank": 56, "what": 128, "HDR, %": 66, "density": 74, "surprise": 74, "mean kWh": 76}
@@ -29,8 +30,9 @@ _FORMATS = {
 class PointTable:
     """A table of points; a click goes to the point, and the point that is looked at is marked."""
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer: Explorer, *, height: int = _HEIGHT) -> None:
         self.explorer = explorer
+        self.height = height
         self.rows = np.empty(0, np.int64)
         # Filled with the first points: a table that is told its columns while the browser is
         # still building it breaks the page's update.
@@ -43,7 +45,7 @@ class PointTable:
         self.rows = np.asarray(rows, np.int64)[:_SHOWN]
         table = self.explorer.table(self.rows)
         if self._widget is None:
-            self._widget = _make_widget(table)
+            self._widget = _make_widget(table, self.height)
             self._widget.on_click(self._go)
             self._mark()
             self.panel.objects = [self._widget]
@@ -62,13 +64,13 @@ class PointTable:
             self._widget.selection = [int(place) for place in places]
 
 
-def _make_widget(table: pd.DataFrame) -> pn.widgets.Tabulator:
+def _make_widget(table: pd.DataFrame, height: int) -> pn.widgets.Tabulator:
     return pn.widgets.Tabulator(
         table,
         show_index=False,
         disabled=True,
         selectable=1,
-        height=_HEIGHT,
+        height=height,
         sizing_mode="stretch_width",
         layout="fit_data_table",
         header_filters=True,
@@ -90,7 +92,7 @@ def anomaly_table(explorer: Explorer) -> pn.viewable.Viewable:
 
 def chosen_table(explorer: Explorer) -> pn.viewable.Viewable:
     """The points chosen on the map, with their download."""
-    table = PointTable(explorer)
+    table = PointTable(explorer, height=_CHOSEN_HEIGHT)
     note = PlainText(
         "Draw a box or a lasso on the map (tools at its right) to choose points.",
         look="quiet",

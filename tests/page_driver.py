@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-MINUTE = 60_000
+MINUTE = 15_000
 
 # Bokeh draws on a canvas; what it draws, and where, can be asked of its models and views.
 _MODELS = "Bokeh.documents.flatMap(document => [...document._all_models.values()])"
@@ -69,6 +69,19 @@ class Driver:
         """Wait until an expression over `plot`, the map, and `models`, all there are, is true."""
         self.page.wait_for_function(
             f"() => {{const models = {_MODELS}; const plot = {_MAP}; return {script}}}",
+            timeout=MINUTE,
+        )
+
+    def wait_for_colors(self, colors: dict[str, str]) -> None:
+        """Wait until the markers of these labels have these colours, and there are no others."""
+        self.page.wait_for_function(
+            f"""colors => {{
+                const {{data}} = {_MODELS}.find(model => model.type == 'ColumnDataSource'
+                    && 'hdr' in model.data)
+                return data.label.length == Object.keys(colors).length
+                    && data.label.every((label, row) => data.color[row] == colors[label])
+            }}""",
+            arg=colors,
             timeout=MINUTE,
         )
 

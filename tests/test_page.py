@@ -2,6 +2,7 @@
 
 import csv
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,6 +46,7 @@ def driver(browser, served):
     page.goto(served, timeout=3 * MINUTE)
     driver = Driver(page)
     driver.wait_for_map()
+    driver.page.wait_for_timeout(3000)  # the browser lays out what has arrived
     yield driver
     page.close()
     assert errors == []
@@ -141,6 +143,7 @@ def test_keys_walk_through_the_anomalies_and_search(driver, result):
     driver.page.keyboard.press("ArrowUp")
     driver.expect_title(result.units["label"].iat[result.hdr.anomalies[0]])
     driver.page.keyboard.press("/")
+    expect(driver.page.get_by_role("combobox", name="Find")).to_be_focused()
     wanted = result.units["label"].iat[7]
     driver.page.keyboard.type(wanted)
     driver.page.get_by_role("option", name=wanted, exact=True).click()
@@ -155,13 +158,7 @@ def test_colours_say_what_is_chosen(driver, dataset, result):
         expected = {
             label: coloring.colors[code] for label, code in zip(labels, coloring.codes, strict=True)
         }
-        first = labels[0]
-        driver.wait_until(
-            "models.some(model => model.type == 'ColumnDataSource' && 'hdr' in model.data && "
-            f"model.data.color[model.data.label.indexOf('{first}')] == '{expected[first]}')"
-        )
-        markers = driver.markers()
-        assert dict(zip(markers["label"], markers["color"], strict=True)) == expected
+        driver.wait_for_colors(expected)
     # The colours changed and nothing else: the view is the same.
     assert driver.figure()["x"][0] < result.y[:, 0].min()
 
@@ -199,7 +196,7 @@ def test_points_in_a_box_are_listed_and_downloaded(driver, result):
     expect(driver.page.get_by_text(text)).to_be_visible()
     with driver.page.expect_download() as download:
         driver.page.get_by_text("Download CSV").click()
-    with open(download.value.path(), encoding="utf-8") as file:
+    with Path(download.value.path()).open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {row["label"] for row in rows} == set(result.units["label"][inside])
     np.testing.assert_allclose(
@@ -223,22 +220,16 @@ def test_pins_are_compared(driver, result):
         driver.row(number).click()
         driver.expect_title(result.units["label"].iat[result.hdr.anomalies[number]])
         driver.button("Pin").click()
-        expect(driver.page.locator("h2").first).to_be_visible()
         expect(driver.button("Unpin").nth(number)).to_be_attached()
-    driver.wait_until(
-        "models.filter(model => model.type == 'Figure' && model.tags.includes('pinned'))"
-        ".map(plot => plot.y_range.end).length == 4"
-    )
-    ends = driver.page.evaluate(
-        """() => Bokeh.documents.flatMap(document => [...document._all_models.values()])
-            .filter(model => model.type == 'Figure' && model.tags.includes('pinned'))
-            .map(plot => plot.y_range.end)"""
-    )
-    assert len(set(ends)) == 2  # distributions share their axis, and so do weeks
-    while driver.button("Unpin").count():
-        driver.button("Unpin").last.click()
-        driver.page.wait_for_timeout(500)
-    expect(driver.button("Pin")).to_be_visible()
+    pinned = "models.filter(model => model.type == 'Figure' && model.tags.includes('pinned'))"
+    ends = f"{pinned}.map(plot => plot.y_range.end)"
+    # Of four figures; the distributions share their axis, and so do the weeks.
+    driver.wait_until(f"{ends}.length == 4 && new Set({ends}).size == 2")
+    for number in (0, 1):
+        driver.row(number).click()
+        driver.expect_title(result.units["label"].iat[result.hdr.anomalies[number]])
+        driver.button("Unpin").first.click()
+        expect(driver.button("Pin")).to_be_visible()
 
 
 def test_a_household_opens_into_its_week_and_back(driver, dataset, result):
