@@ -25,6 +25,13 @@ _DETAIL_WIDTH = 430
 # As many names as the search field can hold; of more points, the households are offered.
 _MAXIMUM_NAMES = 5_000
 
+# The library greys the page out until the last plot is idle, seconds after it can be used: let it
+# turn in the bar, in nobody's way.
+_LOADER = """
+#loader {background: none; pointer-events: none; left: auto; right: 90px; width: auto; height: 68px}
+#loader .spinner {width: 22px; height: 22px; border-width: 3px}
+"""
+
 hv.extension("bokeh")
 pn.extension("tabulator")
 
@@ -219,6 +226,7 @@ class Page:
         page = pmui.Page(
             title="Wattfold",
             busy_indicator=None,
+            raw_css=[_LOADER],
             sidebar=[
                 PlainText(self.dataset.path.name, look="heading", margin=(8, 12, 0, 12)),
                 PlainText(facts, look="quiet", margin=(0, 12, 4, 12)),

@@ -1,11 +1,12 @@
 """A person in front of the page: looks at what is drawn, and clicks where points are."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-MINUTE = 15_000
+MINUTE = 60_000
 
 # Bokeh draws on a canvas; what it draws, and where, can be asked of its models and views.
 _MODELS = "Bokeh.documents.flatMap(document => [...document._all_models.values()])"
@@ -85,6 +86,14 @@ class Driver:
             timeout=MINUTE,
         )
 
+    def eventually(self, true: Callable[[], bool]) -> None:
+        """Look again and again until something is true."""
+        for _ in range(MINUTE // 100):
+            if true():
+                return
+            self.page.wait_for_timeout(100)
+        raise AssertionError("it never became true")
+
     # Doing
 
     def pixel(self, x: float, y: float) -> tuple[float, float]:
@@ -104,7 +113,7 @@ class Driver:
         """Click on a place of the map."""
         self.page.mouse.click(*self.pixel(x, y))
 
-    def zoom_in(self, x: float, y: float, steps: int = 3) -> None:
+    def zoom_in(self, x: float, y: float, steps: int = 2) -> None:
         """Turn the wheel over a place of the map."""
         before = self.figure()["x"]
         self.page.mouse.move(*self.pixel(x, y))
