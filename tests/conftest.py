@@ -29,7 +29,7 @@ def demo_path(tmp_path_factory) -> Path:
     """A small demo dataset."""
     from core.demo import make_demo
 
-    return make_demo(tmp_path_factory.mktemp("demo") / "demo", households=60, days=49).path
+    return make_demo(tmp_path_factory.mktemp("demo") / "demo", households=60, days=56).path
 
 
 @pytest.fixture(scope="session")

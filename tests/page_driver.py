@@ -1,7 +1,6 @@
 """A person in front of the page: looks at what is drawn, and clicks where points are."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
@@ -86,13 +85,17 @@ class Driver:
             timeout=MINUTE,
         )
 
-    def eventually(self, true: Callable[[], bool]) -> None:
-        """Look again and again until something is true."""
-        for _ in range(MINUTE // 100):
-            if true():
-                return
-            self.page.wait_for_timeout(100)
-        raise AssertionError("it never became true")
+    def wait_for_medians(self, medians: list[float]) -> None:
+        """Wait until the week of the point that is looked at has these medians."""
+        self.page.wait_for_function(
+            f"""medians => {{
+                const {{data}} = {_MODELS}.find(model => model.type == 'ColumnDataSource'
+                    && 'median' in model.data)
+                return medians.every((median, slot) => Math.abs(data.median[slot] - median) < 1e-9)
+            }}""",
+            arg=medians,
+            timeout=MINUTE,
+        )
 
     # Doing
 

@@ -93,8 +93,8 @@ def test_taps_show_the_readings_behind_points(driver, dataset, result, zoomed):
         driver.expect_title(label)
         kwh = dataset.readings(label)["kwh"].to_numpy()
         slots = slot_of(dataset.readings(label)["time"].to_numpy(), 30)
-        medians = [np.median(kwh[slots == slot]) for slot in range(336)]
-        driver.eventually(lambda: np.allclose(driver.source("median")["median"], medians))
+        medians = [float(np.median(kwh[slots == slot])) for slot in range(336)]
+        driver.wait_for_medians(medians)
         bars = driver.source("share")
         np.testing.assert_allclose(bars["share"], expected_bars(kwh, bars["low"], bars["high"]))
     if zoomed:
