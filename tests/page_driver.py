@@ -15,6 +15,12 @@ _MAP = f"{_MODELS}.find(model => model.type == 'Figure' && model.tags.includes('
 class Driver:
     """Drives one page."""
 
+    # In the browser: `models`, all there are, `plot`, the map, and `markers`, its points.
+    DEFINITIONS = (
+        f"const models = {_MODELS}; const plot = {_MAP}; const markers = models.find("
+        "model => model.type == 'ColumnDataSource' && 'hdr' in model.data)"
+    )
+
     def __init__(self, page: Page) -> None:
         self.page = page
 
@@ -68,9 +74,16 @@ class Driver:
     def wait_until(self, script: str) -> None:
         """Wait until an expression over `plot`, the map, and `models`, all there are, is true."""
         self.page.wait_for_function(
-            f"() => {{const models = {_MODELS}; const plot = {_MAP}; return {script}}}",
-            timeout=MINUTE,
+            f"() => {{{self.DEFINITIONS}; return {script}}}", timeout=MINUTE
         )
+
+    def mark(self) -> None:
+        """Remember the points that are drawn now, see :meth:`wait_for_news`."""
+        self.page.evaluate(f"() => {{{self.DEFINITIONS}; window.marked = markers.data}}")
+
+    def wait_for_news(self) -> None:
+        """Wait until the points that are drawn are no longer those that were marked."""
+        self.wait_until("markers.data !== window.marked")
 
     def wait_for_colors(self, colors: dict[str, str]) -> None:
         """Wait until the markers of these labels have these colours, and there are no others."""
