@@ -4,8 +4,8 @@
 
 Half-hours of some households, K = 20 exact neighbours: UMAP of all points with two seeds, then of
 fewer and fewer landmarks. Trustworthiness, continuity and Q_NX of 1,000 points, processor seconds,
-and how many of the 1 % of the points with the lowest density are those of the first map: UMAP's
-own seeds agree on few. Writes benchmarks/results/landmarks.md.
+and how many of the 1 % of the points with the lowest density are those of the first map.
+Writes benchmarks/results/landmarks.md.
 """
 
 import argparse
