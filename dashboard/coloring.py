@@ -152,20 +152,22 @@ def _of_metadata(title: str, values: pd.Series) -> Coloring:
     numbers = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
     if numbers and values.nunique() > MAXIMUM_NUMBERS:
         return _scale(title, values.to_numpy(dtype=float, na_value=np.nan))
-    known = values.dropna()
-    order = known.value_counts().index
-    kept = list(order if len(order) <= MAXIMUM_CATEGORIES else order[: MAXIMUM_CATEGORIES - 1])
-    kept.sort(key=lambda value: (isinstance(value, str), value))
-    codes = pd.Index(kept).get_indexer(values)
-    names, colors = [_words(value) for value in kept], list(_CATEGORIES[: len(kept)])
-    rest = (codes < 0) & values.notna().to_numpy()
-    if rest.any():
-        codes[rest] = len(names)
+    # A million points have few values between them: each is looked at once.
+    found, uniques = pd.factorize(values)
+    often = np.argsort(-np.bincount(found[found >= 0], minlength=len(uniques)), kind="stable")
+    kept = list(often if len(often) <= MAXIMUM_CATEGORIES else often[: MAXIMUM_CATEGORIES - 1])
+    kept.sort(key=lambda place: (isinstance(uniques[place], str), uniques[place]))
+    names, colors = [_words(uniques[place]) for place in kept], list(_CATEGORIES[: len(kept)])
+    # The last place is that of missing values, whose code is −1.
+    color_of = np.full(len(uniques) + 1, len(kept))
+    color_of[kept] = np.arange(len(kept))
+    if len(kept) < len(uniques):
         names, colors = [*names, OTHERS_NAME], [*colors, _CATEGORIES[len(kept)]]
-    missing = values.isna().to_numpy()
+    color_of[-1] = len(names)
+    missing = found < 0
     if missing.any():
-        codes[missing] = len(names)
         names, colors = [*names, MISSING_NAME], [*colors, MISSING]
+    codes = color_of[found]
     codes = codes.astype(np.uint8)
     return Coloring(title, codes, tuple(colors), tuple(names), missing=int(missing.sum()))
 

@@ -9,6 +9,7 @@ from typing import Any
 from core.progress import Progress
 from core.readings import Dataset
 from core.runs import Run, RunConfig, Store, run
+from dashboard import map_layers
 from dashboard.jobs import Job, WorkerPool
 
 # Those that import and compile the most, the default first.
@@ -45,9 +46,12 @@ def _fetch(dataset: Dataset, config: RunConfig) -> Run | None:
         raise _NotStoredError
 
     try:
-        return run(dataset, config, store=Store.default(), computing=refuse)
+        result = run(dataset, config, store=Store.default(), computing=refuse)
     except _NotStoredError:
         return None
+    if result.n > map_layers.MAXIMUM_MARKERS:
+        map_layers.warm_up()
+    return result
 
 
 @cache

@@ -6,6 +6,7 @@ one invisible marker every few pixels, for the most anomalous point there, keeps
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -77,13 +78,14 @@ def nearest(points: np.ndarray, place: Sequence[float], view: View, *, reach: fl
     return row if distance[row] <= reach**2 else None
 
 
-def one_for_each_spot(points: np.ndarray, order: np.ndarray, view: View) -> np.ndarray:
-    """Rows of points, one for each spot of a few pixels: the first of them in ``order``."""
+def one_for_each_spot(points: np.ndarray, view: View) -> np.ndarray:
+    """Positions of points in view, one for each spot of a few pixels: the first that is there."""
     columns = view.width // _HOVER_PIXELS + 1
-    spots = (view.pixels(points[order]) // _HOVER_PIXELS).astype(np.int64)
-    spot = spots[:, 0] + columns * spots[:, 1]
+    x, y = (view.pixels(points) // _HOVER_PIXELS).astype(np.int32).T
+    spot = x + columns * y
     holder = np.full(columns * (view.height // _HOVER_PIXELS + 1), -1)
-    holder[spot[::-1]] = order[::-1]  # the last that is written stays
+    # The last that is written stays.
+    holder[spot[::-1]] = np.arange(len(points) - 1, -1, -1)
     return holder[holder >= 0]
 
 
@@ -125,6 +127,15 @@ def shade(
         layers.append(tf.shade(mean, cmap=list(scale), how="linear", span=(0, len(scale) - 1)))
     image = tf.stack(*layers) if len(layers) > 1 else layers[0]
     return tf.dynspread(image, threshold=0.5, max_px=3).to_numpy()
+
+
+@cache
+def warm_up() -> None:
+    """Import and compile what shading needs, so that no session waits for it."""
+    points, view = np.zeros((2, 2)), View((-1.0, 1.0), (-1.0, 1.0), 8, 8)
+    codes, colors = np.array([0, 1], np.uint8), ("#000000", "#ffffff")
+    for names in (("a", "b"), ()):
+        shade(points, Coloring("", codes, colors, names), view, chosen=np.array([True, False]))
 
 
 def contour_lines(hdr: HDR, colors: Sequence[str]) -> dict[str, list]:

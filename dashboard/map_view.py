@@ -51,6 +51,8 @@ class MapView:
         self.explorer = explorer
         self.coloring: Coloring | None = None
         self._scheduled = False
+        self._by_rank = np.empty(0, np.int64)
+        self._places_by_rank = np.empty((0, 2))
         self._image = ColumnDataSource({name: [] for name in ("image", "x", "y", "dw", "dh")})
         self._markers = ColumnDataSource({name: [] for name in _MARKERS})
         self._contours = ColumnDataSource({name: [] for name in ("xs", "ys", "color", "level")})
@@ -204,6 +206,9 @@ class MapView:
     def _frame_run(self) -> None:
         """Show all of a new run."""
         run = self.explorer.run
+        # The most anomalous first, once: every view of the map asks for points in this order.
+        self._by_rank = np.argsort(run.hdr.rank)
+        self._places_by_rank = self.explorer.places[self._by_rank]
         view = map_layers.whole_view(self.explorer.places, width=1, height=1)
         for axis, (low, high) in ((self.figure.x_range, view.x), (self.figure.y_range, view.y)):
             axis.update(start=low, end=high, reset_start=low, reset_end=high)
@@ -257,12 +262,14 @@ class MapView:
         chosen[explorer.chosen] = True
         if not len(explorer.chosen):
             chosen[:] = True
-        rows = np.flatnonzero(self._shown() & view.inside(places))
+        order = self._by_rank
+        seen = view.inside(self._places_by_rank)
+        rows = order[seen & self._shown()[order]]
         crowd = len(rows) > map_layers.MAXIMUM_MARKERS
         if crowd:
-            order = rows[np.argsort(run.hdr.rank[rows], kind="stable")]
-            drawn = map_layers.one_for_each_spot(places, order, view)
-            image = map_layers.shade(places[rows], coloring.take(rows), view, chosen=chosen[rows])
+            points = places[rows]
+            drawn = rows[map_layers.one_for_each_spot(points, view)]
+            image = map_layers.shade(points, coloring.take(rows), view, chosen=chosen[rows])
             (x0, x1), (y0, y1) = view.x, view.y
             self._image.data = {
                 "image": [image],
@@ -273,12 +280,12 @@ class MapView:
             }
         else:
             # What is drawn last lies on top: the anomalies.
-            drawn = rows[np.argsort(-run.hdr.rank[rows], kind="stable")]
+            drawn = rows[::-1]
             self._image.data = {name: [] for name in self._image.data}
         self._markers.data = self._marker_columns(drawn, chosen)
-        seen = 0.0 if crowd else 1.0
+        alpha = 0.0 if crowd else 1.0
         size = _HOVER_SIZE if crowd else map_layers.marker_size(len(rows))
-        self._marker_glyph.update(size=size, fill_alpha=seen, line_alpha=seen)
+        self._marker_glyph.update(size=size, fill_alpha=alpha, line_alpha=alpha)
         self._draw_labels(view)
 
     def _marker_columns(self, rows: np.ndarray, chosen: np.ndarray) -> dict[str, Any]:

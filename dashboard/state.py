@@ -150,6 +150,8 @@ class Explorer(param.Parameterized):
         names = dataset.households["household"].tolist()
         self.param.household.objects = names
         self.household = names[0] if names else None
+        self._colorings: dict[tuple[str, bool], Coloring] = {}
+        self._wanted: str | None = None
         self._came_from: tuple[dict[str, Any], str | None] | None = None
 
     # Choices
@@ -224,8 +226,6 @@ class Explorer(param.Parameterized):
             self._came_from = None
             self.take(RunConfig.from_json(content))
 
-    _wanted: str | None = None
-
     # The run and its points
 
     def show(self, run: Run) -> None:
@@ -235,6 +235,7 @@ class Explorer(param.Parameterized):
         found = _rows_of(run, [] if wanted is None else [wanted])
         pinned = [] if self.run is None else _rows_of(run, [self.label(row) for row in self.pins])
         first = [*found, *run.hdr.anomalies, 0][0]
+        self._colorings.clear()
         self.param.color_by.objects = choices(run)
         color_by = self.color_by if self.color_by in self.param.color_by.objects else HDR
         # Together, so that no view meets the new run with an old row; and even the same row
@@ -256,13 +257,14 @@ class Explorer(param.Parameterized):
         return y[:, :2] if y.shape[1] > 1 else np.column_stack([y[:, 0], np.zeros(len(y))])
 
     def coloring(self) -> Coloring:
-        """How the points are coloured."""
-        return color_points(
-            self.run,
-            self.color_by,
-            interval_minutes=self.dataset.interval_minutes,
-            safe=self.safe_colors,
-        )
+        """How the points are coloured; kept until there is another run."""
+        what = (self.color_by, self.safe_colors)
+        if what not in self._colorings:
+            minutes = self.dataset.interval_minutes
+            self._colorings[what] = color_points(
+                self.run, self.color_by, interval_minutes=minutes, safe=self.safe_colors
+            )
+        return self._colorings[what]
 
     def label(self, row: int) -> str:
         """What a point is called."""
