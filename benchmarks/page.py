@@ -1,6 +1,7 @@
 """How quick the page is, through a real browser.
 
-    python benchmarks/page.py [--dataset DIR] [--unit UNIT] [--method METHOD] [--repeats 10]
+    python benchmarks/page.py [--dataset DIR] [--unit UNIT] [--method METHOD]
+           [--neighbors BACKEND] [--setting "graph k=40"] [--repeats 10]
 
 Serves a dataset as ``wattfold serve`` does and drives Chromium over it: from opening the page to
 its first map, then zooming, tapping and colouring on the map of the unit and method asked for,
@@ -31,6 +32,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from page_driver import Driver  # noqa: E402 (tests drive the page in the same way)
 
 from core.embedding import METHODS  # noqa: E402
+from core.neighbors import BACKENDS  # noqa: E402
 from core.readings import Dataset  # noqa: E402
 from dashboard.fits import dataset_path  # noqa: E402
 from dashboard.state import UNIT_TITLES  # noqa: E402
@@ -71,15 +73,23 @@ def seconds(gesture: Callable[[], object], arrived: Callable[[], object]) -> flo
     return time.perf_counter() - start
 
 
-def open_map(driver: Driver, address: str, unit: str, method: str) -> dict[str, list[float]]:
+def open_map(driver: Driver, address: str, arguments: argparse.Namespace) -> dict[str, list[float]]:
     """Open the page and go to the map; seconds to the first map, and to this one."""
+    unit, method = arguments.unit, arguments.method
     first = seconds(lambda: driver.page.goto(address, timeout=120_000), driver.wait_for_map)
     driver.page.wait_for_timeout(3000)
     before = driver.figure()["x"]
 
     def choose() -> None:
-        driver.choose("Map by", METHODS[method].title)
         driver.choose("A point is", UNIT_TITLES[unit])
+        driver.choose("Map by", METHODS[method].title)
+        if arguments.neighbors:
+            driver.choose("Neighbours by", BACKENDS[arguments.neighbors].title)
+        for setting in arguments.setting:
+            name, _, value = setting.partition("=")
+            field = driver.page.get_by_role("textbox", name=re.compile(f"^{name}"))
+            field.fill(value)
+            field.press("Enter")
         run = driver.button("Run")
         driver.page.wait_for_timeout(3000)
         if run.is_visible():
@@ -93,7 +103,7 @@ def open_map(driver: Driver, address: str, unit: str, method: str) -> dict[str, 
         )
         expect(driver.page.get_by_text(re.compile(r"points (in|as)"))).to_be_visible(timeout=limit)
 
-    same = unit == "profiles" and method == "isomap"
+    same = unit == "profiles" and method == "isomap" and not arguments.neighbors
     second = [] if same else [seconds(choose, changed)]
     return {"open the page, first map": [first], "fetch this map from the store": second}
 
@@ -162,6 +172,8 @@ def main() -> None:
     parser.add_argument("--dataset", type=Path, default=dataset_path())
     parser.add_argument("--unit", default="profiles", choices=list(UNIT_TITLES))
     parser.add_argument("--method", default="isomap", choices=list(METHODS))
+    parser.add_argument("--neighbors", choices=list(BACKENDS))
+    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--repeats", type=int, default=10)
     arguments = parser.parse_args()
     households = len(Dataset.open(arguments.dataset).households)
@@ -171,7 +183,7 @@ def main() -> None:
         )
         page = browser.new_page(viewport={"width": 1366, "height": 768})
         driver = Driver(page)
-        times = open_map(driver, address, arguments.unit, arguments.method)
+        times = open_map(driver, address, arguments)
         times |= measure(driver, arguments.repeats)
         text = page.get_by_text(re.compile(r"points (in|as)")).inner_text()
         browser.close()

@@ -75,6 +75,9 @@ class MapView:
             toolbar_location="right",
             output_backend="canvas",
             min_border=8,
+            # How long after the last turn of the wheel Bokeh tells of the new view.
+            lod_timeout=100,
+            lod_threshold=None,
             tags=["map"],
         )
         plot.grid.grid_line_alpha = 0.35
