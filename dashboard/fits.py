@@ -1,5 +1,7 @@
 """What the workers do for the page: fit a run into the store, and get warm for it."""
 
+import atexit
+import multiprocessing.util  # noqa: F401 (see pool)
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
@@ -68,7 +70,11 @@ def submit(session: str, dataset: Dataset, config: RunConfig) -> Job:
 @cache
 def pool() -> WorkerPool:
     """The one pool of the server, started when it is first needed."""
-    return WorkerPool(warm_up=tuple(partial(_map_a_few, method) for method in WARM_METHODS))
+    workers = WorkerPool(warm_up=tuple(partial(_map_a_few, method) for method in WARM_METHODS))
+    # Runs before multiprocessing's own way out, which is registered by the import above and would
+    # meet workers that the pool has buried.
+    atexit.register(workers.close)
+    return workers
 
 
 def _map_a_few(method: str) -> None:
