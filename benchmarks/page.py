@@ -13,15 +13,10 @@ benchmarks/results/page.md.
 import argparse
 import os
 import re
-import socket
 import statistics
-import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import expect, sync_playwright
@@ -30,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from page_driver import Driver  # noqa: E402 (tests drive the page in the same way)
+from serving import serving  # noqa: E402
 
 from core.embedding import METHODS  # noqa: E402
 from core.neighbors import BACKENDS  # noqa: E402
@@ -39,30 +35,6 @@ from dashboard.state import UNIT_TITLES  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "page.md"
 _PATIENCE_SECONDS = 600
-
-
-@contextmanager
-def served(path: Path) -> Iterator[str]:
-    """The address of a server on a dataset."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-c", "from dashboard.cli import main; main()"]
-    server = subprocess.Popen(
-        [*command, "serve", str(path), "--port", str(port), "--no-browser"], cwd=ROOT
-    )
-    address = f"http://localhost:{port}"
-    try:
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(address, timeout=60).close()
-                break
-            except urllib.error.URLError:
-                time.sleep(0.2)
-        yield address
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
 
 
 def seconds(gesture: Callable[[], object], arrived: Callable[[], object]) -> float:
@@ -177,7 +149,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=10)
     arguments = parser.parse_args()
     households = len(Dataset.open(arguments.dataset).households)
-    with served(arguments.dataset) as address, sync_playwright() as playwright:
+    with serving(arguments.dataset) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"]
         )

@@ -89,7 +89,9 @@ class KDTree(Backend):
         compare = pairs * (p + 32) * difference + n * n * machine.offer
         # Of n rows in no order, k·(1 + ln(n/k)) enter a list of the k nearest so far.
         entries = n * k * (1 + math.log(n / k))
-        enter = entries * (machine.insert + (0 if counts else p * machine.gather))
+        # Whatever enters is settled in float64: fetching a long row is less than reading it.
+        settle = 0.0 if counts else machine.far_row + 4 * p * machine.l1_float
+        enter = entries * (machine.insert + settle)
         # Every row is held against every leaf's box, long ones for a glimpse; every level bounds
         # all rows. Either takes about two differences of float32.
         glimpse = 1 / 5 if p >= _LONG else 1

@@ -1,0 +1,41 @@
+"""A server of the page, started as a user would."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+@contextmanager
+def serving(dataset: Path, *, cache: Path | None = None) -> Iterator[str]:
+    """Serve a dataset and yield the address; the cache is the user's unless one is named."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-c", "from dashboard.cli import main; main()"]
+    server = subprocess.Popen(
+        [*command, "serve", str(dataset), "--port", str(port), "--no-browser"],
+        cwd=ROOT,
+        env=os.environ if cache is None else {**os.environ, "WATTFOLD_CACHE": str(cache)},
+    )
+    address = f"http://localhost:{port}"
+    try:
+        for _ in range(600):
+            assert server.poll() is None, "the server ended"
+            try:
+                urllib.request.urlopen(address, timeout=60).close()
+                break
+            except urllib.error.URLError:
+                time.sleep(0.2)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
