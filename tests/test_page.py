@@ -261,6 +261,29 @@ def test_bad_choices_are_explained_and_the_map_stays(driver, result):
     expect(driver.page.get_by_role("alert")).to_have_count(0)
 
 
+def test_some_households_are_mapped_alone(driver, result):
+    driver.choose("Households", "Ten anomalous")
+    driver.wait_for_map(10)
+    labels = result.units["label"].iloc[result.hdr.anomalies]
+    assert set(driver.markers()["label"]) == set(labels)
+    driver.choose("Households", "All")
+    driver.wait_for_map(result.n)
+
+
+def test_a_long_run_is_cancelled_and_the_map_stays(driver, result):
+    driver.choose("Map by", "t-SNE")
+    iterations = driver.page.get_by_role("textbox", name=re.compile("^iterations"))
+    iterations.fill("100000")
+    iterations.press("Enter")
+    before = driver.markers()
+    driver.button("Cancel").click()
+    expect(driver.page.get_by_text("Cancelled; the map is as before.")).to_be_visible()
+    expect(driver.button("Cancel")).to_have_count(0)
+    assert driver.markers() == before
+    driver.choose("Map by", "ISOMAP")
+    driver.wait_for_map(result.n)
+
+
 def test_the_data_tab_shows_the_health_report(driver):
     driver.page.get_by_role("tab", name="Data").click()
     expect(driver.page.get_by_text("accepted", exact=False).first).to_be_visible()

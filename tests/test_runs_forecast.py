@@ -1,0 +1,64 @@
+"""What a run is said to cost before it is made."""
+
+import pytest
+
+from core.neighbors.cost import Machine
+from core.readings import Dataset
+from core.runs import RunConfig, run
+from core.runs.forecast import count_points, forecast
+
+# Made up, so that nothing is measured: a machine that is slow at differences, as trees need them.
+MACHINE = Machine(
+    l1_float=5e-9,
+    l1_counts=1e-11,
+    l2_product=3e-11,
+    offer=3e-10,
+    insert=3e-8,
+    js=1e-8,
+    far_row=1e-7,
+    python_float=3e-8,
+)
+
+
+@pytest.fixture(scope="module")
+def dataset(demo_path):
+    return Dataset.open(demo_path)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        RunConfig(k=5),
+        RunConfig(unit="households", households=("1001", "1003", "1005"), k=2),
+        RunConfig(unit="slots", household="1001", slots="weekend", minimum_sample=1),
+        RunConfig(unit="household-slots", households=("1001", "1003"), minimum_sample=1),
+    ],
+)
+def test_points_are_those_of_the_run(dataset, config):
+    result = run(dataset, config)
+    n, _ = count_points(dataset, config)
+    assert n == result.n + len(result.left_out)
+    assert forecast(dataset, config, MACHINE, threads=2).n == n
+
+
+def test_a_faster_search_is_offered_where_one_is(dataset):
+    slow = RunConfig(
+        unit="household-slots",
+        method="laplacian",
+        neighbors="kdtree",
+        neighbors_parameters={"epsilon": 0.0},
+    )
+    expected = forecast(dataset, slow, MACHINE, threads=2)
+    name, seconds = expected.faster
+    assert name == "exact"
+    assert seconds < expected.seconds / 2
+    exact = forecast(dataset, slow.change(neighbors="exact"), MACHINE, threads=2)
+    assert exact.faster is None
+    assert exact.seconds == pytest.approx(seconds)
+
+
+def test_more_points_cost_more(dataset):
+    few = forecast(dataset, RunConfig(unit="slots", household="1001"), MACHINE, threads=2)
+    many = forecast(dataset, RunConfig(unit="household-slots"), MACHINE, threads=2)
+    assert many.seconds > 10 * few.seconds
+    assert many.memory_mb > 10 * few.memory_mb
