@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 import panel as pn
 import pytest
-from conftest import ROOT
 from flawed_dataset import FILE, HOSTILE, flawed_readings, ingest_flawed
 from playwright.sync_api import Page, expect
+from serving import ROOT
 
 from core.overview import make_overview
 from core.readings import Dataset

@@ -272,6 +272,7 @@ def test_some_households_are_mapped_alone(driver, result):
 
 def test_a_long_run_is_cancelled_and_the_map_stays(driver, result):
     driver.choose("Map by", "t-SNE")
+    driver.wait_until("plot.below[0].axis_label == 't-SNE 1'")
     iterations = driver.page.get_by_role("textbox", name=re.compile("^iterations"))
     iterations.fill("100000")
     iterations.press("Enter")
