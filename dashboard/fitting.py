@@ -111,7 +111,6 @@ class Fitting:
         if run is not None:
             self.explorer.show(run)
             self._say_result(self._seconds)
-            fits.pool()  # the workers get warm now that nobody waits for a first map
             return
         machine = kept_machine()
         config = self.explorer.config()

@@ -37,6 +37,8 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     print(f"Wattfold is at http://localhost:{arguments.port} (Ctrl+C stops it)", flush=True)
     command = [sys.executable, "-m", "panel", "serve", str(APP), "--index", "app"]
     command += ["--address", "localhost", "--port", str(arguments.port), "--log-level", "warning"]
+    # The page is made once before anybody asks for it: that imports all it needs.
+    command.append("--warm")
     if not arguments.no_browser:
         command.append("--show")
     # The server takes this process's place, so that whoever stops one stops the other.

@@ -126,10 +126,11 @@ class Driver:
         return found[0], found[1]
 
     def tap(self, x: float, y: float) -> None:
-        """Click on a place of the map."""
+        """Click on a place of the map, not so soon that Bokeh takes two clicks for one double."""
+        self.page.wait_for_timeout(400)
         self.page.mouse.click(*self.pixel(x, y))
 
-    def zoom_in(self, x: float, y: float, steps: int = 2) -> None:
+    def zoom_in(self, x: float, y: float, steps: int = 1) -> None:
         """Turn the wheel over a place of the map."""
         before = self.figure()["x"]
         self.page.mouse.move(*self.pixel(x, y))
