@@ -112,6 +112,13 @@ class Fitting:
             self.explorer.show(run)
             self._say_result(self._seconds)
             return
+        if self._seconds:
+            # To make it once more would end the same way.
+            self._fail(
+                "the map was made, but the store did not keep it: give it more room with "
+                "WATTFOLD_CACHE_SIZE, or free disk space"
+            )
+            return
         machine = kept_machine()
         config = self.explorer.config()
         expected = machine and forecast(self.dataset, config, machine, threads=available_threads())
