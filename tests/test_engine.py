@@ -5,8 +5,10 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -95,7 +97,51 @@ def dataset(tmp_path_factory):
 
 
 def worker_pids(engine: Dask) -> list[int]:
-    return list(engine.client.run(os.getpid).values())
+    """Those that run now, as the system knows them: asking the workers fails on a dead one."""
+    processes = [nanny.process for nanny in engine._cluster.workers.values()]
+    return [each.pid for each in processes if each is not None and each.pid is not None]
+
+
+def end(process: subprocess.Popen) -> None:
+    process.kill()
+    process.wait(timeout=30)
+
+
+@contextmanager
+def running_cluster(folder: Path, *, workers: int, flags: tuple[str, ...] = ()):
+    """A scheduler and workers as processes of their own; yields its address and all of them."""
+    file = folder / "scheduler.json"
+    shared = ("--scheduler-file", str(file), "--host", "127.0.0.1", "--no-dashboard", *flags)
+    processes = []
+
+    def start(*command: str) -> None:
+        with (folder / f"{command[0]}.log").open("ab") as log:
+            processes.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", "dask", *command, *shared],
+                    env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)},
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                )
+            )
+
+    try:
+        start("scheduler", "--port", "0")
+        deadline = time.monotonic() + 60
+        address = None
+        while address is None:
+            with suppress(FileNotFoundError, json.JSONDecodeError):
+                address = json.loads(file.read_text())["address"]
+            assert processes[0].poll() is None, (folder / "scheduler.log").read_text()
+            assert time.monotonic() < deadline, (folder / "scheduler.log").read_text()
+            time.sleep(0.05)
+        for _ in range(workers):
+            start("worker", "--no-nanny", "--nthreads", "1")
+        yield address, processes
+    finally:
+        for process in processes:
+            end(process)
 
 
 def files_of(cube_folder: Path) -> dict[str, bytes]:
@@ -251,15 +297,12 @@ def test_a_scheduler_that_is_not_there(tmp_path):
 
 
 def test_a_scheduler_without_workers(tmp_path):
-    from distributed import LocalCluster
-
-    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", host="127.0.0.1") as cluster:
-        address = cluster.scheduler_address
-        with (
-            pytest.raises(InputError, match=rf"{address} has no workers after 0.5 s; start some"),
-            Dask(tmp_path, scheduler=address, patience=0.5),
-        ):
-            pass
+    with (
+        running_cluster(tmp_path, workers=0) as (address, _),
+        pytest.raises(InputError, match=rf"{address} has no workers after 0.5 s; start some"),
+        Dask(tmp_path / "w", scheduler=address, patience=0.5),
+    ):
+        pass
 
 
 def test_workers_of_another_version_or_place(dask, tmp_path, monkeypatch):
@@ -278,28 +321,17 @@ def test_workers_of_another_version_or_place(dask, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(OPENSSL is None, reason="certificates need openssl")
 def test_a_cluster_that_asks_for_certificates(tmp_path):
-    from distributed import LocalCluster
-    from distributed.security import Security
-
     key, cert = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
     subprocess.run(
         [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-keyout", key,
          "-out", cert, "-subj", "/CN=localhost"],
         check=True,
         capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
     )  # fmt: skip
-    files = {"tls_ca_file": cert, "require_encryption": True}
-    for role in ("scheduler", "worker", "client"):
-        files |= {f"tls_{role}_cert": cert, f"tls_{role}_key": key}
-    with LocalCluster(
-        n_workers=1,
-        threads_per_worker=1,
-        protocol="tls://",
-        host="127.0.0.1",
-        security=Security(**files),
-        dashboard_address="127.0.0.1:0",
-    ) as cluster:
-        address = cluster.scheduler_address
+    flags = ("--tls-ca-file", cert, "--tls-cert", cert, "--tls-key", key, "--protocol", "tls")
+    with running_cluster(tmp_path, workers=1, flags=flags) as (address, _):
         tls = TLS(ca_file=cert, cert_file=cert, key_file=key)
         with Dask(tmp_path / "w", scheduler=address, tls=tls) as engine, engine.job("j") as job:
             assert [total.value for total in job.map(count, [4])] == [4]
@@ -309,36 +341,28 @@ def test_a_cluster_that_asks_for_certificates(tmp_path):
 
 
 def test_workers_that_go_away_and_do_not_come_back(tmp_path):
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
-    ) as cluster:
-        engine = Dask(tmp_path, scheduler=cluster.scheduler_address)
+    with running_cluster(tmp_path, workers=1) as (address, (_, worker)):
+        engine = Dask(tmp_path / "w", scheduler=address)
         with (
             pytest.raises(InputError, match=r"no workers for 0.5 s; start some and run the same"),
             engine,
             engine.job("left alone") as job,
         ):
             engine.patience = 0.5
-            cluster.scale(0)
+            end(worker)
             list(job.map(slow, [1]))
 
 
 def test_a_scheduler_that_goes_away(tmp_path):
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
-    ) as cluster:
-        engine = Dask(tmp_path, scheduler=cluster.scheduler_address)
+    with running_cluster(tmp_path, workers=1) as (address, (scheduler, _)):
+        engine = Dask(tmp_path / "w", scheduler=address)
         with (
             pytest.raises(InputError, match="run the same command again: what is finished is kept"),
             engine,
             engine.job("cut off") as job,
         ):
             engine.patience = 1.0
-            closing = threading.Timer(0.5, cluster.close)
+            closing = threading.Timer(0.5, end, (scheduler,))
             closing.start()
             try:
                 list(job.map(slow, [1]))
