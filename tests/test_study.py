@@ -23,6 +23,7 @@ from core.study.layout import ABSENT, grid_table, list_table
 from core.study.report import check_destination
 from core.study.tables import (
     anomaly_table,
+    score_table,
     search_table,
     seconds_table,
     trustworthiness_table,
@@ -239,9 +240,29 @@ def test_parameters_go_to_whichever_has_them():
     assert "perplexity" not in asked.config_of("isomap", "exact").method_parameters
 
 
+def test_a_search_can_have_parameters_of_its_own():
+    swept = ("kdtree:epsilon=0.5", "kdtree:epsilon=2", "annoy:n_trees=10:search_k=7", "hnsw:m=8")
+    asked = plan(searches=("kdtree", *swept), parameters={"epsilon": 0.1})
+    assert [asked.search_settings(name).get("epsilon") for name in asked.searches] == [
+        *(0.1, 0.5, 2.0),
+        *(None, None),
+    ]
+    assert [asked.search_title(name) for name in swept] == [
+        *("k-d tree (ε = 0.5)", "k-d tree (ε = 2)"),
+        *("Annoy (10/7)", "HNSW (m = 8)"),
+    ]
+    assert asked.config_of("isomap", swept[2]) == plan().config_of("isomap", "exact").change(
+        neighbors="annoy", neighbors_parameters={"n_trees": 10, "search_k": 7}
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"searches": ("kdtree:eps=1",)}, "'kdtree' has no parameter 'eps' that can be set"),
+        ({"searches": ("kdtree-exact:epsilon=1",)}, "it has leaf_size"),
+        ({"searches": ("kdtree:epsilon=much",)}, "epsilon must be a number"),
+        ({"searches": ("annoy:n_trees=2.5",)}, "n_trees must be a whole number"),
         ({"methods": ("isomap", "pca")}, "there is no method 'pca'"),
         ({"searches": ("exact", "guess")}, "there is no neighbour backend 'guess'"),
         ({"methods": ()}, "at least one method"),
@@ -306,6 +327,18 @@ def test_examples_are_the_densest_and_the_first_ranks(many, store):
 
 
 # The tables
+
+
+def test_scores_are_those_of_the_runs(dataset, store):
+    study = run_study(dataset, plan(), store=store)
+    table = score_table(study).set_index(["method", "neighbours by"])
+    assert len(table) == 6
+    run = study.cell("laplacian", "kdtree").run
+    row = table.loc[("Laplacian eigenmaps", "k-d tree (ε = 1)")]
+    assert row["recall"] == run.recall
+    assert row["seconds"] == run.computed_in["neighbors"] + run.computed_in["embedding"]
+    for name, value in run.quality.measures().items():
+        assert row[name] == value
 
 
 def test_agreed_anomalies_are_counted_over_all_maps(dataset, store):

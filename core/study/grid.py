@@ -7,12 +7,11 @@ the ranks that quality is measured against for all of them.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
+from core.consensus import find_consensus
 from core.embedding import METHODS
 from core.errors import Cancelled, InputError, WattfoldError
 from core.neighbors import BACKENDS
@@ -67,13 +66,44 @@ SEARCHES = {
 
 
 def find_search(name: str) -> Search:
-    """Return one of the paper's searches, or any other backend with its own defaults."""
-    if name in SEARCHES:
-        return SEARCHES[name]
-    if name in BACKENDS:
-        return Search(name, name)
-    names = ", ".join(dict.fromkeys((*SEARCHES, *BACKENDS)))
-    raise InputError(f"there is no neighbour backend {name!r} for a study; choose among {names}")
+    """Return one of the paper's searches, or any other backend with its own defaults.
+
+    Parameters that make a search its own follow its name: ``annoy:n_trees=10:search_k=500``.
+    """
+    known, *given = name.split(":")
+    if known in SEARCHES:
+        search = SEARCHES[known]
+    elif known in BACKENDS:
+        search = Search(known, known)
+    else:
+        names = ", ".join(dict.fromkeys((*SEARCHES, *BACKENDS)))
+        raise InputError(
+            f"there is no neighbour backend {name!r} for a study; choose among {names}"
+        )
+    return replace(search, name=name, fixed={**search.fixed, **_read_fixed(search, given)})
+
+
+def _read_fixed(search: Search, given: Sequence[str]) -> dict[str, Value]:
+    """Read parameters from texts such as ``epsilon=0.5``."""
+    free = {
+        parameter.name: parameter
+        for parameter in BACKENDS[search.backend].parameters
+        if parameter.name not in search.fixed
+    }
+    read = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        if name not in free:
+            raise InputError(
+                f"{search.name!r} has no parameter {name!r} that can be set; it has "
+                f"{', '.join(free) or 'none'}"
+            )
+        try:
+            number: Any = value if free[name].choices else float(value)
+        except ValueError:
+            number = value  # which the parameter refuses, saying what it should be
+        read[name] = free[name].validate(number)
+    return read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +117,7 @@ class Plan:
     methods : tuple of str
         Names in ``METHODS``.
     searches : tuple of str
-        Names in ``SEARCHES`` or ``BACKENDS``.
+        Names that :func:`find_search` knows.
     parameters : mapping
         Of methods and backends, by name; each goes to whichever has it.
     """
@@ -142,13 +172,14 @@ class Plan:
     def search_title(self, search: str) -> str:
         """Return a search as people read it, such as ``k-d tree (ε = 1)``."""
         settings = self.search_settings(search)
-        backend = find_search(search).backend
-        title = BACKENDS[backend].title
-        if backend == "kdtree":
+        found = find_search(search)
+        title = BACKENDS[found.backend].title
+        if found.backend == "kdtree":
             return f"{title} (ε = {settings['epsilon']:g})"
-        if backend == "annoy":
+        if found.backend == "annoy":
             return f"{title} ({settings['n_trees']}/{settings['search_k']})"
-        return title
+        own = ", ".join(f"{name} = {value}" for name, value in found.fixed.items())
+        return f"{title} ({own})" if own else title
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,10 +268,13 @@ class Study:
 
         The ones that most maps agree on come first.
         """
-        named = Counter(int(point) for run in self.runs for point in run.hdr.anomalies)
-        ranks = {point: [run.hdr.rank[point] for run in self.runs] for point in named}
-        found = [(point, maps, float(np.median(ranks[point]))) for point, maps in named.items()]
-        return sorted(found, key=lambda each: (-each[1], each[2], each[0]))
+        found = find_consensus(
+            [run.hdr.rank for run in self.runs], n_top=self.plan.config.n_anomalies
+        )
+        return [
+            (int(point), int(found.count[point]), float(found.median_rank[point]))
+            for point in found.points
+        ]
 
 
 def run_study(

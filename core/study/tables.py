@@ -29,12 +29,7 @@ def seconds_table(study: Study) -> pd.DataFrame:
     What runs share was computed once and counts in each of them; times are those of when it was
     computed, now or for an earlier study.
     """
-
-    def seconds(run: Run) -> float | None:
-        took = [run.computed_in.get(stage) for stage in _TIMED]
-        return None if None in took else sum(value for value in took if value is not None)
-
-    return _grid(study, seconds)
+    return _grid(study, run_seconds)
 
 
 def search_table(study: Study) -> pd.DataFrame:
@@ -79,6 +74,24 @@ def quality_table(study: Study) -> pd.DataFrame:
         measured = dict.fromkeys(MEASURES) if quality is None else quality.measures()
         rows.append({**row, **measured})
     return pd.DataFrame(rows).astype(dict.fromkeys(MEASURES, float))
+
+
+def score_table(study: Study) -> pd.DataFrame:
+    """Every map with what it took and how good it is: recall, seconds and every measure.
+
+    Seconds are those for neighbours and embedding, see :func:`seconds_table`.
+    """
+    runs = [cell.run for cell in _by_method(study)]
+    table = quality_table(study)
+    table.insert(2, "recall", [None if run is None else run.recall for run in runs])
+    table.insert(3, "seconds", [None if run is None else run_seconds(run) for run in runs])
+    return table.astype({"recall": float, "seconds": float})
+
+
+def run_seconds(run: Run) -> float | None:
+    """Seconds that a run's neighbours and embedding took when they were computed, if known."""
+    took = [run.computed_in.get(stage) for stage in _TIMED]
+    return None if None in took else sum(value for value in took if value is not None)
 
 
 def rows_table(study: Study) -> pd.DataFrame:
