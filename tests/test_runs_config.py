@@ -16,8 +16,9 @@ from core.errors import InputError
 from core.neighbors import BACKENDS
 from core.registry import Parameter
 from core.runs import RunConfig
-from core.runs.config import MAX_TOKEN, VERSION
+from core.runs.config import VERSION
 from core.runs.repeat import join_ids, split_ids
+from core.tokens import MAX_TOKEN
 
 IDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8)
 

@@ -1,14 +1,12 @@
 """Everything about a run in one frozen object, and its forms: JSON and a token for a URL."""
 
-import base64
-import binascii
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, Self, get_args
 
+from core import tokens
 from core.cube import BINS
 from core.density import RankBy
 from core.distance import Distance
@@ -41,9 +39,6 @@ QUALITY = Parameter(
     name="quality", default=False, help="measure how faithful the graph and the map are"
 )
 
-# What arrives from a URL is small or refused: this many characters, this many bytes unpacked.
-MAX_TOKEN = 1 << 16
-MAX_UNPACKED = 1 << 20
 MAX_HOUSEHOLDS = 100_000
 MAX_TEXT = 1000
 
@@ -228,22 +223,12 @@ class RunConfig:
 
     def to_token(self) -> str:
         """Return a short text for a URL: letters, digits, ``-`` and ``_``."""
-        plain = json.dumps(self.changed_fields(), separators=(",", ":"), ensure_ascii=False)
-        packed = zlib.compress(plain.encode(), 9)
-        return f"{VERSION}-" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+        return tokens.pack(self.changed_fields(), version=VERSION)
 
     @classmethod
     def from_token(cls, token: str) -> Self:
         """Read what :meth:`to_token` gave; anything else is refused."""
-        if len(token) > MAX_TOKEN:
-            raise InputError(f"the link's run has {len(token):,} characters; at most {MAX_TOKEN:,}")
-        version, _, body = token.partition("-")
-        if version != str(VERSION):
-            raise InputError(
-                f"the link's run begins with {version[:20]!r} where this Wattfold reads version "
-                f"{VERSION}; make the link again"
-            )
-        content = _unpack(body)
+        content = tokens.unpack(token, version=VERSION, what="the link's run")
         if not isinstance(content, dict) or "version" in content:
             raise InputError("the link's run is damaged; make the link again")
         return cls.from_json({**content, "version": VERSION})
@@ -255,18 +240,6 @@ class RunConfig:
         for name in ("neighbors_parameters", "method_parameters"):
             plain[name] = dict(plain[name])
         return plain
-
-
-def _unpack(body: str) -> Any:
-    try:
-        packed = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True)
-        unpacking = zlib.decompressobj()
-        plain = unpacking.decompress(packed, MAX_UNPACKED)
-        if not unpacking.eof:
-            raise ValueError("it is cut short, or unpacks to too much")
-        return json.loads(plain)
-    except (ValueError, binascii.Error, zlib.error, RecursionError) as error:
-        raise InputError(f"the link's run cannot be read ({error}); make the link again") from None
 
 
 def _check_choice(name: str, value: Any) -> None:
