@@ -129,12 +129,12 @@ class Fitting:
             self._start()
 
     def _offer(self, expected: Forecast) -> None:
-        self.status.text = f"{expected.n:,} points: about {_duration(expected.seconds)}"
+        self.status.text = f"{expected.n:,} points: about {duration(expected.seconds)}"
         self.run.visible = True
         if expected.faster is not None:
             self._faster_backend, seconds = expected.faster
             title = BACKENDS[self._faster_backend].title
-            self.faster.label = f"{title}: {_duration(seconds)}"
+            self.faster.label = f"{title}: {duration(seconds)}"
             self.faster.visible = True
 
     def _use_faster(self) -> None:
@@ -171,7 +171,7 @@ class Fitting:
         if job.state == "queued":
             self.status.text = f"number {job.position} in the queue"
         elif job.state == "running":
-            left = f" · {_duration(job.seconds_left)} left" if job.seconds_left else ""
+            left = f" · {duration(job.seconds_left)} left" if job.seconds_left else ""
             self.progress.param.update(visible=True, value=round(100 * job.fraction))
             self.status.text = f"{job.message or 'starting'}{left}"
         else:
@@ -194,7 +194,8 @@ class Fitting:
         self.error.param.update(text=text, visible=bool(text))
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Say how long something takes, roughly."""
     if seconds < 100:
         return f"{max(1, round(seconds))} s"
     if seconds < 100 * 60:
