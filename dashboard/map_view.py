@@ -65,6 +65,7 @@ class MapView:
         watch(self._redraw, ["run", "color_by", "safe_colors", "hidden", "chosen"], precedence=1)
         watch(self._mark, ["selected", "pins"], precedence=2)
         watch(self._switch_layers, "layers")
+        watch(self._go_to_ranges, "ranges", precedence=3)
 
     def _make_figure(self) -> Any:
         plot = figure(
@@ -136,8 +137,8 @@ class MapView:
         plot.toolbar.logo = None
         plot.on_event(Tap, self._tapped)
         plot.on_event(SelectionGeometry, self._regioned)
-        plot.on_event(RangesUpdate, self._schedule)
-        plot.on_event(Reset, self._schedule)
+        plot.on_event(RangesUpdate, self._moved)
+        plot.on_event(Reset, self._moved)
         for size in ("inner_width", "inner_height"):
             plot.on_change(size, lambda attr, old, new: self._schedule())
         self._set_visible()
@@ -182,7 +183,24 @@ class MapView:
             return
         explorer.chosen = np.flatnonzero(inside & self._shown())
 
+    def _moved(self, _: Any) -> None:
+        x, y = self.figure.x_range, self.figure.y_range
+        whole = all((axis.start, axis.end) == (axis.reset_start, axis.reset_end) for axis in (x, y))
+        self.explorer.ranges = None if whole else (x.start, x.end, y.start, y.end)
+        self._schedule()
+
     # What is seen
+
+    def _go_to_ranges(self, *_: param.parameterized.Event) -> None:
+        """Show the part of the plane that is asked for, as by a link; all of it by default."""
+        x, y, ranges = self.figure.x_range, self.figure.y_range, self.explorer.ranges
+        if self.explorer.run is None or ranges == (x.start, x.end, y.start, y.end):
+            return
+        x0, x1, y0, y1 = ranges or (x.reset_start, x.reset_end, y.reset_start, y.reset_end)
+        if (x0, x1, y0, y1) != (x.start, x.end, y.start, y.end):
+            x.update(start=x0, end=x1)
+            y.update(start=y0, end=y1)
+            self._schedule()
 
     @property
     def view(self) -> View:
@@ -213,8 +231,12 @@ class MapView:
         self._by_rank = np.argsort(run.hdr.rank)
         self._places_by_rank = self.explorer.places[self._by_rank]
         view = map_layers.whole_view(self.explorer.places, width=1, height=1)
-        for axis, (low, high) in ((self.figure.x_range, view.x), (self.figure.y_range, view.y)):
-            axis.update(start=low, end=high, reset_start=low, reset_end=high)
+        x0, x1, y0, y1 = self.explorer.ranges or (*view.x, *view.y)
+        for axis, start, end, (low, high) in (
+            (self.figure.x_range, x0, x1, view.x),
+            (self.figure.y_range, y0, y1, view.y),
+        ):
+            axis.update(start=start, end=end, reset_start=low, reset_end=high)
         title = METHODS[run.config.method].title
         self.figure.xaxis.axis_label = f"{title} 1"
         self.figure.yaxis.axis_label = f"{title} 2"

@@ -13,11 +13,19 @@ from core.neighbors import BACKENDS
 from core.readings import Dataset
 from core.registry import Registry
 from core.runs import Run, RunConfig
-from core.runs.config import AUTO, K, default_distance
+from core.runs.config import AUTO, SEED, K, default_distance
 from core.slots import slot_of
 from core.surprise import explain
 from core.units import DEFAULT_WINDOW, MINIMUM_SAMPLE, UNITS
 from dashboard.coloring import HDR, Coloring, choices, color_points, level_text
+from dashboard.scene import (
+    LAYERS,
+    MAXIMUM_PINS,
+    Scene,
+    rows_to_runs,
+    runs_to_rows,
+)
+from dashboard.session_file import MAXIMUM_NOTE, MAXIMUM_NOTES
 
 UNIT_TITLES = {
     "profiles": "a household's whole week",
@@ -32,7 +40,6 @@ SLOT_CHOICES = {
     "Weekend": "weekend",
     "Evenings": "evenings",
 }
-MAXIMUM_PINS = 4
 
 
 def _titles(registry: Registry[Any]) -> dict[str, str]:
@@ -117,6 +124,9 @@ class Explorer(param.Parameterized):
     n_anomalies: Any = param.Integer(
         default=10, bounds=(1, 100), label="Anomalies to name", doc="How many are listed"
     )
+    seed: Any = param.Integer(
+        default=int(SEED.default), bounds=(0, 2**32 - 1), doc="Same seed, same picture"
+    )
 
     color_by: Any = param.Selector(
         default=HDR, objects=[HDR], label="Colour by", doc="What colours say"
@@ -127,7 +137,7 @@ class Explorer(param.Parameterized):
     hidden: Any = param.List(default=[], doc="Categories that are switched off in the legend")
     layers: Any = param.ListSelector(
         default=["points", "labels", "edges"],
-        objects=["points", "contours", "labels", "edges"],
+        objects=list(LAYERS),
         doc="What is drawn",
     )
 
@@ -135,13 +145,17 @@ class Explorer(param.Parameterized):
     selected: Any = param.Integer(default=None, allow_None=True, doc="The row that is looked at")
     chosen: Any = param.Array(default=np.empty(0, np.int64), doc="Rows chosen by lasso or box")
     pins: Any = param.List(default=[], doc="Rows that are compared, at most four")
+    ranges: Any = param.Tuple(
+        default=None, length=4, allow_None=True, doc="The part of the map that is seen"
+    )
+    notes: Any = param.Dict(default={}, doc="What the analyst wrote on points, by their full name")
 
     # What makes another run; the rest only changes how it is shown.
     CHOICES = (
         *("unit", "household", "households", "slots", "distance", "bins", "window"),
         *("minimum_sample", "reference"),
         *("neighbors", "neighbors_parameters", "k", "method", "method_parameters"),
-        *("rank_by", "n_anomalies"),
+        *("rank_by", "n_anomalies", "seed"),
     )
 
     def __init__(self, dataset: Dataset, **values: Any) -> None:
@@ -151,8 +165,8 @@ class Explorer(param.Parameterized):
         self.param.household.objects = names
         self.household = names[0] if names else None
         self._colorings: dict[tuple[str, bool], Coloring] = {}
-        self._wanted: str | None = None
-        self._came_from: tuple[dict[str, Any], str | None] | None = None
+        self._wanted: Scene | None = None
+        self._came_from: Scene | None = None
 
     # Choices
 
@@ -190,6 +204,7 @@ class Explorer(param.Parameterized):
             method_parameters=self.method_parameters,
             rank_by=self.rank_by,
             n_anomalies=self.n_anomalies,
+            seed=self.seed,
         )
 
     def take(self, config: RunConfig) -> None:
@@ -208,10 +223,7 @@ class Explorer(param.Parameterized):
 
     def open_week(self, household: str) -> None:
         """Map the half-hours of one household, remembering the map to come back to."""
-        if self.run is None:
-            return
-        label = None if self.selected is None else self.label(self.selected)
-        self._came_from = (self.run.config.to_json(), label)
+        self._came_from = self.scene()
         self.param.update(unit="slots", household=household)
 
     @property
@@ -222,33 +234,82 @@ class Explorer(param.Parameterized):
     def go_back(self) -> None:
         """Return from one household's half-hours to the map they were opened from."""
         if self._came_from is not None:
-            content, self._wanted = self._came_from
-            self._came_from = None
-            self.take(RunConfig.from_json(content))
+            scene, self._came_from = self._came_from, None
+            self.restore(scene)
+
+    # Scenes
+
+    def scene(self) -> Scene | None:
+        """What is looked at; None while the choices are not those of the run on the map."""
+        try:
+            settled = self.run is not None and self.run.config == self.config()
+        except InputError:
+            settled = False
+        if not settled:
+            return None
+        return Scene(
+            config=self.run.config,
+            color_by=self.color_by,
+            safe_colors=self.safe_colors,
+            hidden=tuple(self.hidden),
+            layers=tuple(layer for layer in LAYERS if layer in self.layers),
+            selected=self.selected,
+            pins=tuple(self.pins),
+            chosen=rows_to_runs(self.chosen),
+            ranges=self.ranges,
+        )
+
+    def restore(self, scene: Scene) -> None:
+        """Make the choices of a scene, and look at its points as soon as its run is there."""
+        self.take(scene.config)
+        self.param.update(safe_colors=scene.safe_colors, layers=list(scene.layers))
+        if self.run is not None and self.run.config == scene.config:
+            self._wanted = None
+            self.param.update(**self._points_of(scene, self.run))
+        else:
+            self._wanted = scene
+
+    def _points_of(self, scene: Scene, run: Run) -> dict[str, Any]:
+        """What of a scene depends on its run; rows that the run does not have are left out."""
+        offered = choices(run)
+        there = scene.selected is not None and scene.selected < run.n
+        return {
+            "color_by": scene.color_by if scene.color_by in offered else HDR,
+            "hidden": list(scene.hidden),
+            "selected": scene.selected if there else _first_row(run),
+            "pins": [row for row in scene.pins if row < run.n],
+            "chosen": runs_to_rows(scene.chosen, run.n),
+            "ranges": scene.ranges,
+        }
 
     # The run and its points
 
     def show(self, run: Run) -> None:
         """Put a run on the map, keeping the points that are looked at if they are still there."""
-        before = None if self.run is None or self.selected is None else self.label(self.selected)
-        wanted, self._wanted = self._wanted or before, None
-        found = _rows_of(run, [] if wanted is None else [wanted])
-        pinned = [] if self.run is None else _rows_of(run, [self.label(row) for row in self.pins])
-        first = [*found, *run.hdr.anomalies, 0][0]
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None and wanted.config == run.config:
+            points = self._points_of(wanted, run)
+        else:
+            points = self._points_before(run)
         self._colorings.clear()
         self.param.color_by.objects = choices(run)
-        color_by = self.color_by if self.color_by in self.param.color_by.objects else HDR
         # Together, so that no view meets the new run with an old row; and even the same row
         # number is news, because it may stand for another point.
-        self.param.update(
-            run=run,
-            color_by=color_by,
-            hidden=[],
-            selected=int(first),
-            pins=pinned,
-            chosen=np.empty(0, np.int64),
-        )
+        self.param.update(run=run, **points)
         self.param.trigger("selected")
+
+    def _points_before(self, run: Run) -> dict[str, Any]:
+        """The points that are looked at now, as far as another run has them."""
+        looked_at = [] if self.run is None or self.selected is None else [self.label(self.selected)]
+        pinned = [] if self.run is None else [self.label(row) for row in self.pins]
+        return {
+            "color_by": self.color_by if self.color_by in choices(run) else HDR,
+            "hidden": [],
+            "selected": [*_rows_of(run, looked_at), _first_row(run)][0],
+            "pins": _rows_of(run, pinned),
+            "chosen": np.empty(0, np.int64),
+            "ranges": None,
+        }
 
     @property
     def places(self) -> np.ndarray:
@@ -269,6 +330,11 @@ class Explorer(param.Parameterized):
     def label(self, row: int) -> str:
         """What a point is called."""
         return str(self.run.units["label"].iat[row])
+
+    def full_name(self, row: int) -> str:
+        """What a point is called on any map: a half-hour is named with its household."""
+        label = self.label(row)
+        return f"{self.household_of(row)} {label}" if self.run.config.unit == "slots" else label
 
     def household_of(self, row: int) -> str:
         """Whose demand a point is."""
@@ -368,6 +434,20 @@ class Explorer(param.Parameterized):
         """Compare a point no longer."""
         self.pins = [pinned for pinned in self.pins if pinned != row]
 
+    # Notes
+
+    def note_on(self, row: int) -> str:
+        """What the analyst wrote on a point."""
+        return str(self.notes.get(self.full_name(row), ""))
+
+    def write_note(self, row: int, text: str) -> None:
+        """Keep a note on a point; an empty one is none."""
+        name, text = self.full_name(row), text.strip()[:MAXIMUM_NOTE]
+        others = {other: note for other, note in self.notes.items() if other != name}
+        if text and len(others) >= MAXIMUM_NOTES:
+            raise InputError(f"there are {MAXIMUM_NOTES:,} notes, and no room for more")
+        self.notes = {**others, name: text} if text else others
+
     # Readings
 
     def sample(self, row: int, readings: pd.DataFrame) -> np.ndarray:
@@ -383,6 +463,11 @@ class Explorer(param.Parameterized):
             return kwh[np.abs(apart) <= self.run.config.window]
         chosen = self._slots_of_blocks()
         return kwh if chosen is None else kwh[np.isin(slots, chosen)]
+
+
+def _first_row(run: Run) -> int:
+    """The most anomalous point."""
+    return int([*run.hdr.anomalies, 0][0])
 
 
 def _rows_of(run: Run, labels: Sequence[str]) -> list[int]:
