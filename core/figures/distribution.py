@@ -52,11 +52,13 @@ def draw_distributions(
     figure = new_figure(panel[0] * columns, panel[1] * rows + 0.3)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     limit = max((_upper_limit(each.kwh) for each in distributions), default=1.0)
+    tallest = 0.0
     for axes, each in zip(grid.flat, distributions, strict=False):
         draw_distribution(axes, each, limit=limit)
         axes.label_outer()
-    tallest = max((axes.get_ylim()[1] for axes in grid.flat), default=1.0)
-    grid[0, 0].set_ylim(0, tallest)
+        # Asked for at once: the next panel sets the limit that they share.
+        tallest = max(tallest, axes.get_ylim()[1])
+    grid[0, 0].set_ylim(0, tallest or 1.0)
     for axes in list(grid.flat)[len(distributions) :]:
         axes.set_visible(False)
     return figure

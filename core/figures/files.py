@@ -1,6 +1,7 @@
 """Figures as files: PNG, SVG or PDF, whole or not at all, with what they show inside."""
 
 import json
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 
 FORMATS = (".png", ".svg", ".pdf")
 DPI = 300
+
+# Fonts as outlines of their own kind, which publishers ask for, where the default is a kind that
+# many of them refuse; and the same names of parts in the same figure. Matplotlib takes these from
+# its global settings alone: they are ours while a file is written, one at a time.
+_SETTINGS: dict[Any, Any] = {"pdf.fonttype": 42, "svg.hashsalt": "wattfold"}
+_writing = threading.Lock()
 
 # Where each format keeps a description. A date would make equal figures differ.
 _DESCRIPTION: Mapping[str, tuple[str, dict[str, Any]]] = {
@@ -36,9 +43,11 @@ def save_figure(
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise InputError(f"cannot write a figure as {path.name!r}; end it in {', '.join(FORMATS)}")
+    from matplotlib import rc_context
+
     key, facts = _DESCRIPTION[suffix]
     described = dict(facts)
     if metadata is not None:
         described[key] = json.dumps(dict(metadata), sort_keys=True, default=str)
-    with atomic.new_file(path) as temporary:
+    with atomic.new_file(path) as temporary, _writing, rc_context(_SETTINGS):
         figure.savefig(temporary, format=suffix[1:], dpi=DPI, metadata=described)

@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.alignment import align
 from core.density import HDR
-from core.figures.canvas import TEXT, TITLE, finish_layout, map_points, new_figure, style_axes
+from core.figures.canvas import (
+    TEXT,
+    TITLE,
+    Lettering,
+    finish_layout,
+    map_points,
+    new_figure,
+    set_lettering,
+    style_axes,
+)
 from core.figures.hdr_map import add_time_bar, hdr_legend, scatter_hdr, scatter_time
 from core.figures.labels import place_labels
 from core.figures.palette import LABEL
@@ -45,6 +55,8 @@ def draw_map_grid(
     row_titles: Sequence[str],
     column_titles: Sequence[str],
     panel: tuple[float, float] = (2.1, 1.9),
+    size: tuple[float, float] | None = None,
+    lettering: Lettering | None = None,
 ) -> "Figure":
     """Draw maps in rows and columns.
 
@@ -57,10 +69,14 @@ def draw_map_grid(
         None where there is no such map.
     panel : (float, float)
         Width and height of a map in inches.
+    size : (float, float), optional
+        Width and height of the whole figure in inches; by default what the maps need.
+    lettering : Lettering, optional
     """
+    lettering = lettering or Lettering()
     by_hdr = any(cell is not None and cell.hdr is not None for row in cells for cell in row)
     rows, columns = len(row_titles), len(column_titles)
-    figure = new_figure(panel[0] * columns + 0.9, panel[1] * rows + 0.3)
+    figure = new_figure(*(size or (panel[0] * columns + 0.9, panel[1] * rows + 0.3)))
     grid = figure.subplots(rows, columns, squeeze=False)
     names: list[tuple[Axes, MapCell, np.ndarray]] = []
     first: np.ndarray | None = None
@@ -108,12 +124,21 @@ def draw_map_grid(
         )
     else:
         add_time_bar(figure, list(grid.flat))
+    set_lettering(figure, lettering)
     finish_layout(figure)
     for axes, cell, points in names:
         if cell.labels is not None and cell.hdr is not None:
             anomalies = cell.hdr.anomalies
             texts = [str(cell.labels[point]) for point in anomalies]
-            place_labels(axes, points[anomalies], texts, beside=points, color=LABEL, size=TEXT - 3)
+            place_labels(
+                axes,
+                points[anomalies],
+                texts,
+                beside=points,
+                color=LABEL,
+                size=lettering.scale * (TEXT - 3),
+                families=lettering.families,
+            )
     return figure
 
 
@@ -122,10 +147,7 @@ def turn_alike(y: np.ndarray, model: np.ndarray) -> np.ndarray:
 
     Their size stays.
     """
-    centred = y - y.mean(axis=0)
-    other = model - model.mean(axis=0)
-    left, _, right = np.linalg.svd(centred.T @ other)
-    return centred @ (left @ right)
+    return align(y, model).turn(y - y.mean(axis=0))
 
 
 def _frame(axes: "Axes") -> None:

@@ -9,11 +9,13 @@ from core.density import HDR, LEVELS
 from core.figures.canvas import (
     RASTER_POINTS,
     TEXT,
+    Lettering,
     finish_layout,
     frame_map,
     map_points,
     new_figure,
     point_size,
+    set_lettering,
     style_axes,
 )
 from core.figures.labels import place_labels
@@ -32,6 +34,7 @@ def draw_hdr_map(
     title: str | None = None,
     colors: Mapping[str, str] = HDR_COLORS,
     size: tuple[float, float] = (6.4, 5.2),
+    lettering: Lettering | None = None,
 ) -> "Figure":
     """Draw the HDR scatter: points by level, anomalies black and labelled in blue, a legend.
 
@@ -47,7 +50,9 @@ def draw_hdr_map(
     colors : mapping of level to colour
     size : (float, float)
         Width and height in inches.
+    lettering : Lettering, optional
     """
+    lettering = lettering or Lettering()
     figure = new_figure(*size)
     axes = figure.add_subplot()
     points = scatter_hdr(axes, y, hdr, colors=colors, title=title)
@@ -62,13 +67,36 @@ def draw_hdr_map(
         frameon=False,
         handletextpad=0.2,
     )
+    set_lettering(figure, lettering)
     finish_layout(figure)
     if labels is not None:
-        names = [str(labels[point]) for point in hdr.anomalies]
-        place_labels(
-            axes, points[hdr.anomalies], names, beside=points, color=LABEL, size=TEXT - 0.5
-        )
+        name_anomalies(axes, points, hdr, labels, lettering)
     return figure
+
+
+def name_anomalies(
+    axes: "Axes",
+    points: np.ndarray,
+    hdr: HDR,
+    labels: Sequence[str] | np.ndarray,
+    lettering: Lettering,
+    *,
+    only: np.ndarray | None = None,
+) -> None:
+    """Write the anomalies' names beside them, once the figure is laid out.
+
+    ``only`` (n,) says which points are drawn; all by default.
+    """
+    rows = hdr.anomalies if only is None else hdr.anomalies[only[hdr.anomalies]]
+    place_labels(
+        axes,
+        points[rows],
+        [str(labels[point]) for point in rows],
+        beside=points,
+        color=LABEL,
+        size=lettering.scale * (TEXT - 0.5),
+        families=lettering.families,
+    )
 
 
 def scatter_hdr(

@@ -19,6 +19,8 @@ _COVER = 2.0
 _FORBIDDEN = 100.0
 # From this distance on, a thin line says which point a label belongs to.
 _LEADER = 12.0
+# The widest rim that keeps letters apart from what is under them without hiding their own point.
+_STROKE = 1.6
 
 
 def place_labels(
@@ -29,6 +31,7 @@ def place_labels(
     beside: np.ndarray,
     color: str,
     size: float,
+    families: Sequence[str] | None = None,
 ) -> None:
     """Write ``texts`` beside ``points`` (m, 2), the first of them with the most room to choose.
 
@@ -49,7 +52,7 @@ def place_labels(
     crowd = axes.transData.transform(beside[:: -(-len(beside) // _CROWD)])
     taken = [np.array([x - radius, y - radius, x + radius, y + radius]) for x, y in centres]
     for own, (point, text) in enumerate(zip(points, texts, strict=True)):
-        width, height = _text_size(figure, axes, text, size)
+        width, height = _text_size(figure, axes, text, size, families)
         obstacles = np.array(taken[:own] + taken[own + 1 :]).reshape(-1, 4)
         best: tuple[float, np.ndarray, float] | None = None
         for distance in _DISTANCES:
@@ -81,8 +84,11 @@ def place_labels(
             ha="center",
             va="center",
             fontsize=size,
+            fontfamily=families,
             color=color,
-            path_effects=[withStroke(linewidth=size / 5, foreground="white", alpha=0.85)],
+            path_effects=[
+                withStroke(linewidth=min(size / 5, _STROKE), foreground="white", alpha=0.85)
+            ],
             parse_math=False,
             annotation_clip=False,
             arrowprops={
@@ -99,9 +105,11 @@ def place_labels(
         )
 
 
-def _text_size(figure: "Figure", axes: "Axes", text: str, size: float) -> tuple[float, float]:
+def _text_size(
+    figure: "Figure", axes: "Axes", text: str, size: float, families: Sequence[str] | None
+) -> tuple[float, float]:
     """Width and height in pixels."""
-    probe = axes.text(0, 0, text, fontsize=size, parse_math=False)
+    probe = axes.text(0, 0, text, fontsize=size, fontfamily=families, parse_math=False)
     extent = probe.get_window_extent(renderer=_renderer(figure))
     probe.remove()
     return extent.width, extent.height
