@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
-from core.readings.dataset import Dataset
-from core.runs import Run, RunConfig
-from core.slots import parse_slots, slot_of
+from core.runs import Run
+from core.runs.sample import readings_behind
 from core.study.grid import Study
 
 
@@ -59,22 +57,4 @@ def choose_households(study: Study, *, typical: int, anomalous: int) -> list[Exa
 
 def demand_of(study: Study, point: int) -> np.ndarray:
     """The readings (kWh) that a point's distribution was made of."""
-    unit = study.featured.units.iloc[point]
-    readings = study.dataset.readings(unit["household"])
-    slots = _slots_of_point(study.plan.config, study.dataset, unit)
-    kwh = readings["kwh"].to_numpy()
-    if slots is None:
-        return kwh
-    return kwh[np.isin(slot_of(readings["time"].to_numpy(), study.dataset.interval_minutes), slots)]
-
-
-def _slots_of_point(config: RunConfig, dataset: Dataset, unit: pd.Series) -> np.ndarray | None:
-    """The slots of the week that a point's sample takes in; None for all."""
-    if "slot" in unit:
-        own = np.array([unit["slot"]])
-    elif config.slots is not None:
-        own = parse_slots(config.slots, dataset.interval_minutes)
-    else:
-        return None
-    reach = np.arange(-config.window, config.window + 1)
-    return np.unique((own[:, None] + reach) % dataset.slots_per_week)
+    return readings_behind(study.featured, study.dataset, point)
