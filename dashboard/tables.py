@@ -137,6 +137,6 @@ def chosen_table(explorer: Explorer) -> pn.viewable.Viewable:
 
 def chosen_csv(explorer: Explorer) -> str:
     """The chosen points, all columns, as CSV."""
-    from core.commands.tables import defuse
+    from core.export.tables import defuse
 
     return defuse(explorer.run.table().iloc[np.sort(explorer.chosen)]).to_csv(index=False)

@@ -10,9 +10,9 @@ import pytest
 
 from core.cli import main
 from core.commands.choices import _owners
-from core.commands.tables import defuse
 from core.demo import make_demo
 from core.embedding import METHODS
+from core.export.tables import defuse
 from core.neighbors import BACKENDS
 from core.quality import MEASURES
 from core.runs import RunConfig, command_line, run

@@ -15,6 +15,7 @@ from small_dataset import random_readings, write_dataset
 from core.cli import main
 from core.commands import study as command
 from core.errors import Cancelled, InputError
+from core.export import read_config
 from core.quality import prepare_reference
 from core.runs import RunConfig, Store, pipeline, run
 from core.study import Plan, run_study
@@ -445,7 +446,14 @@ def test_the_command_writes_a_report_that_stands_alone(wattfold, dataset, tmp_pa
     assert json.loads((out / "study.json").read_text(encoding="utf-8"))["rows"] == result["rows"]
 
     page = Page((out / "report.html").read_text(encoding="utf-8"))
-    assert page.tags["script"] == page.tags["link"] == page.tags["iframe"] == 0
+    assert page.tags["link"] == page.tags["iframe"] == 0
+    # Nothing that runs: the one script is the config, as JSON.
+    assert [value for tag, _, value in page.attributes if tag == "script"] == [
+        "application/json",
+        "wattfold",
+    ]
+    assert read_config(out / "report.html") == plan().config
+    assert read_config(out / "figures" / "hdr.svg") == plan().config
     assert page.tags["img"] == len(stems)
     for tag, name, value in page.attributes:
         assert not name.startswith("on")

@@ -109,10 +109,12 @@ def _some(labels: list[str]) -> str:
 
 
 def _draw(result: "Run", path: Path) -> None:
-    from core.commands.tables import describe
     from core.embedding import METHODS
-    from core.figures import draw_hdr_map, save_figure
+    from core.export.figures import write_figure
+    from core.export.provenance import Provenance
+    from core.figures import draw_hdr_map
 
     title = f"{METHODS[result.config.method].title} of {result.n:,} {result.config.unit}"
     labels = result.units["label"].to_numpy()
-    save_figure(draw_hdr_map(result.y, result.hdr, labels, title=title), path, describe(result))
+    figure = draw_hdr_map(result.y, result.hdr, labels, title=title)
+    write_figure(figure, path, Provenance.of(result))

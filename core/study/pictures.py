@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.embedding import METHODS
+from core.export.provenance import Provenance
 from core.figures import (
     Distribution,
     MapCell,
@@ -45,9 +47,14 @@ class _Drawing:
 
 
 def draw_pictures(
-    study: Study, directory: Path, *, progress: Progress = silent
+    study: Study,
+    directory: Path,
+    *,
+    provenance: Provenance | None = None,
+    progress: Progress = silent,
 ) -> dict[str, Picture]:
     """Draw every figure into a directory as PNG and SVG; return them for the report, by name."""
+    told = (provenance or study_provenance(study)).to_json()
     drawings = list(_drawings(study))
     pictures = {}
     for number, drawing in enumerate(drawings):
@@ -57,7 +64,7 @@ def draw_pictures(
         report(0.5)
         svg, png = (directory / f"{drawing.name}.{kind}" for kind in ("svg", "png"))
         for path in (svg, png):
-            save_figure(figure, path, metadata=study.plan.config.to_json())
+            save_figure(figure, path, metadata=told)
         width, height = figure.get_size_inches()
         pictures[drawing.name] = embed_picture(
             svg,
@@ -67,6 +74,13 @@ def draw_pictures(
             alt=drawing.alt,
         )
     return pictures
+
+
+def study_provenance(study: Study) -> Provenance:
+    """What it takes to make the study again."""
+    return Provenance(
+        config=study.plan.config, dataset=study.dataset.digest, version=version("wattfold")
+    )
 
 
 def _drawings(study: Study) -> Iterator[_Drawing]:

@@ -7,7 +7,7 @@ study.json     the rows, as ``wattfold study --json`` prints them
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
 
 from core import atomic
-from core.commands.tables import defuse
 from core.errors import InputError
+from core.export.provenance import Provenance
+from core.export.tables import defuse
 from core.progress import Progress, part, silent
 from core.quality import MEASURES
 from core.study import tables, words
 from core.study.grid import Study
 from core.study.layout import ABSENT, Picture, Section, Table, grid_table, list_table, number
-from core.study.pictures import GRAPH_POINTS, draw_pictures
+from core.study.pictures import GRAPH_POINTS, draw_pictures, study_provenance
 
 FORMAT = "wattfold study"
 REPORT = "report.html"
@@ -79,7 +81,13 @@ def write_study(
         pictures = draw_pictures(study, staging / "figures", progress=part(progress, 0.0, 0.9))
         for name, frame in _frames(study).items():
             defuse(frame).to_csv(staging / "tables" / f"{name}.csv", index=False)
-        html = render_report(study, pictures, command=command, now=datetime.now().astimezone())
+        html = render_report(
+            study,
+            pictures,
+            command=command,
+            now=datetime.now().astimezone(),
+            provenance=study_provenance(study),
+        )
         (staging / REPORT).write_text(html, encoding="utf-8")
         marked = {"format": FORMAT, **result}
         text = json.dumps(marked, ensure_ascii=False, allow_nan=False, indent=1)
@@ -88,9 +96,26 @@ def write_study(
 
 
 def render_report(
-    study: Study, pictures: Mapping[str, Picture], *, command: str, now: datetime
+    study: Study,
+    pictures: Mapping[str, Picture],
+    *,
+    command: str,
+    now: datetime,
+    remarks: Sequence[Section] = (),
+    provenance: Provenance | None = None,
 ) -> str:
-    """Return the report as one HTML page; whatever comes from the data is escaped."""
+    """Return the report as one HTML page; whatever comes from the data is escaped.
+
+    Parameters
+    ----------
+    command : str
+        The command that repeats the study.
+    now : datetime
+    remarks : sequence of Section
+        What an analyst adds; it comes before all else.
+    provenance : Provenance, optional
+        Kept in the page, so that the run can be had back from it.
+    """
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
@@ -98,13 +123,15 @@ def render_report(
         subtitle=f"{words.subtitle(study)} · {words.day(now)}, {now:%H:%M}",
         found=words.found(study),
         asked=words.asked(study),
-        sections=number(_sections(study, pictures)),
+        sections=number([*remarks, *_sections(study, pictures)]),
         notices=study.notices,
         failures=study.failures,
         command=command,
         parameters=words.parameters(study),
         versions=words.versions(),
         digest=study.dataset.digest,
+        # It holds no character that could end the element.
+        provenance=None if provenance is None else Markup(provenance.for_html()),  # noqa: S704
     )
 
 
