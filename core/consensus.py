@@ -124,4 +124,14 @@ def _places(rank: np.ndarray) -> np.ndarray:
     """1 more than the number of points before each point, so the same for those that tie."""
     if not np.isfinite(rank).all():
         raise InputError("every point needs a rank; got NaN or infinity")
+    if rank.dtype.kind in "iu" and _is_permutation(rank):
+        return rank.astype(np.int64)
     return np.searchsorted(np.sort(rank), rank, side="left") + 1
+
+
+def _is_permutation(rank: np.ndarray) -> bool:
+    """Whether ranks are 1 … n, each once, as those of a run are: nothing is left to sort."""
+    n = len(rank)
+    return bool(
+        n and rank.min() == 1 and rank.max() == n and np.bincount(rank, minlength=n + 1).max() == 1
+    )

@@ -11,6 +11,7 @@ from panel.util import edit_readonly
 from core.errors import WattfoldError
 from core.readings import Dataset
 from dashboard import fits
+from dashboard.compare_tab import CompareTab
 from dashboard.components import ColorKey, PageKeys, PlainText
 from dashboard.data_tab import DataTab
 from dashboard.detail import Detail, Pinned
@@ -47,6 +48,9 @@ class Page:
         self.map = MapView(self.explorer)
         self.detail = Detail(self.explorer)
         self.data = DataTab(dataset)
+        self.compare = CompareTab(
+            dataset, self.explorer, explore=lambda: setattr(self.tabs, "active", 0)
+        )
         self.search = pmui.AutocompleteInput(
             label="Find",
             placeholder="id  ( / )",
@@ -77,6 +81,7 @@ class Page:
     def poll(self) -> None:
         """Look how the job is; called a few times a second."""
         self.fitting.poll()
+        self.compare.poll()
 
     def _legend(self) -> ColorKey:
         explorer = self.explorer
@@ -216,13 +221,15 @@ class Page:
                 "/": self.search.focus,
             }
         )
-        tabs = pmui.Tabs(
+        self.tabs = pmui.Tabs(
             ("Explore", self._explore()),
+            ("Compare", self.compare.view),
             ("Data", self.data.view),
             sizing_mode="stretch_both",
             margin=0,
         )
-        tabs.param.watch(lambda event: self.data.show() if event.new == 1 else None, "active")
+        shown = {1: self.compare.show, 2: self.data.show}
+        self.tabs.param.watch(lambda event: shown.get(event.new, lambda: None)(), "active")
         page = pmui.Page(
             title="Wattfold",
             busy_indicator=None,
@@ -234,7 +241,7 @@ class Page:
                 self.fitting.panel,
             ],
             sidebar_width=280,
-            main=[tabs, keys],
+            main=[self.tabs, keys],
         )
         # A page that tells when it is busy walks through all its models twice for every click, for
         # seconds in all; what takes long here has a progress bar.

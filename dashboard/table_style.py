@@ -10,3 +10,9 @@ COMPACT = """
 .tabulator-footer .tabulator-page {padding: 2px 8px !important}
 .tabulator-header-filter input {padding: 1px 4px !important}
 """
+
+# Headings of many narrow columns: the arrow is there when a column is sorted, not before.
+TIGHT_HEADINGS = """
+.tabulator-col[aria-sort="none"] .tabulator-col-sorter {display: none !important}
+.tabulator-col[aria-sort="none"] .tabulator-col-title {padding-right: 0 !important}
+"""

@@ -7,6 +7,7 @@ never as HTML.
 from dashboard.components.keys import PageKeys
 from dashboard.components.legend import ColorKey
 from dashboard.components.links import PointLinks
+from dashboard.components.small_map import MapMarks, SmallMap
 from dashboard.components.text import PlainText
 
-__all__ = ["ColorKey", "PageKeys", "PlainText", "PointLinks"]
+__all__ = ["ColorKey", "MapMarks", "PageKeys", "PlainText", "PointLinks", "SmallMap"]

@@ -1,0 +1,160 @@
+"""Which anomalies the maps agree on, as a table that leads to the points."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import param
+from bokeh.models.widgets.tables import NumberFormatter
+from panel.models.tabulator import CellClickEvent
+
+from core.consensus import Consensus
+from core.runs import Run
+from dashboard.compare_board import Board
+from dashboard.components import PlainText
+from dashboard.table_style import COMPACT, TIGHT_HEADINGS
+
+_ROW = 26  # pixels
+_HEIGHT = 344
+# So many rows are shown.
+_SHOWN = 500
+_SHORT = {"Laplacian eigenmaps": "Laplacian"}
+
+
+class ConsensusTable:
+    """The points that any map names, those that most agree on first."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self.summary = PlainText(look="body", margin=(0, 0, 6, 0), sizing_mode="stretch_width")
+        # Filled with the first points: a table that is told its columns while the browser is
+        # still building it breaks the page's update.
+        self._place = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.panel = pn.Column(self.summary, self._place, sizing_mode="stretch_width", margin=0)
+        self.widget: pn.widgets.Tabulator | None = None
+        self._columns: list[str] = []
+        board.param.watch(self._mark, "selected")
+
+    def refresh(self) -> None:
+        """Count over the maps that are there."""
+        consensus, first = self.board.consensus(), self.board.first
+        if consensus is None or first is None:
+            return
+        table = consensus_table(consensus, first)
+        self.summary.text = in_words(consensus, first)
+        # Other methods, or more maps, are other headings, which a table cannot be told.
+        columns = [*table.columns, str(dict(consensus.sizes))]
+        if self.widget is None or self._columns != columns:
+            self._columns = columns
+            self.widget = _make_widget(table, consensus)
+            self.widget.on_click(self._go)
+            self._place.objects = [self.widget]
+        else:
+            self.widget.value = table
+        self._mark()
+
+    def _go(self, event: CellClickEvent) -> None:
+        # The row number is the browser's word.
+        if self.widget is not None and 0 <= event.row < len(self.widget.value):
+            self.board.select(int(self.widget.value["row"].iat[event.row]))
+
+    def _mark(self, *_: param.parameterized.Event) -> None:
+        if self.widget is not None:
+            rows = self.widget.value["row"].to_numpy()
+            found = (rows == self.board.selected).nonzero()[0]
+            self.widget.selection = [int(place) for place in found]
+
+
+def consensus_table(consensus: Consensus, run: Run) -> pd.DataFrame:
+    """The points that any map names, with their ranks and the maps of each method."""
+    table = consensus.table(run.units["label"]).head(_SHOWN).reset_index(drop=True)
+    return table.drop(columns="share")
+
+
+def in_words(consensus: Consensus, run: Run) -> str:
+    """What the table shows, in a sentence or two."""
+    agreed, named = len(consensus.agreed), len(consensus.points)
+    if consensus.runs == 1:
+        return f"One map is there so far; it names {named:,} points."
+    every = f"all {consensus.runs} maps" if consensus.runs > 2 else "both maps"
+    names = run.units["label"].iloc[consensus.agreed[:3]].tolist()
+    which = f" ({', '.join(map(str, names))}{', …' if agreed > 3 else ''})" if agreed else ""
+    text = (
+        f"Of {named:,} points that any map has among its top {consensus.n_top}, "
+        f"{f'{agreed:,} is' if agreed == 1 else f'{agreed:,} are' if agreed else 'none is'} "
+        f"on {every}{which}."
+    )
+    if named > _SHOWN:
+        text += f" The first {_SHOWN:,} are listed."
+    if consensus.rankings == 1:
+        text += " All maps put all points in the same order."
+    elif run.config.rank_by != "density":
+        text += (
+            f" Anomalies are by {run.config.rank_by}, which comes from the neighbours alone: "
+            f"methods agree on it, and there are {consensus.rankings} different orders."
+        )
+    elif consensus.rankings < consensus.runs:
+        text += (
+            f" {consensus.rankings} of the {consensus.runs} maps differ: "
+            "searches that find the same neighbours give the same map."
+        )
+    return text
+
+
+def shade_counts(column: pd.Series, sizes: Mapping[str, int]) -> list[str]:
+    """How the cells of a column of counts look: the more of its maps agree, the bluer."""
+    size = sizes.get(str(column.name))
+    if size is None:
+        return [""] * len(column)
+    return [
+        f"background-color: rgba(59, 130, 246, {0.45 * count / size:.2f})"
+        if count
+        else "opacity: 0.45"
+        for count in column
+    ]
+
+
+def _make_widget(table: pd.DataFrame, consensus: Consensus) -> pn.widgets.Tabulator:
+    groups = [name for name in table.columns if name in consensus.by]
+    sizes = {**consensus.sizes, "runs": consensus.runs}
+    titles = {
+        "label": "Point",
+        "runs": f"Of {consensus.runs}",
+        "median rank": "Median",
+        "best": "Best",
+        "worst": "Worst",
+        **{name: _SHORT.get(name, name) for name in groups},
+    }
+    numbers = ["runs", "median rank", "best", "worst", *groups]
+    widget = pn.widgets.Tabulator(
+        table,
+        titles=titles,
+        hidden_columns=["row"],
+        formatters={
+            "label": {"type": "plaintext"},
+            "median rank": NumberFormatter(format="0,0.[0]"),
+            **dict.fromkeys(("best", "worst"), NumberFormatter(format="0,0")),
+        },
+        text_align=dict.fromkeys(numbers, "right"),
+        header_align=dict.fromkeys(numbers, "right"),
+        header_tooltips={
+            "runs": "Maps that have it among their top",
+            "median rank": "Its median rank over all maps; 1 is the most anomalous",
+            "best": "Its most anomalous rank on any map",
+            "worst": "Its least anomalous rank on any map",
+            **{name: f"Of the {consensus.sizes[name]} maps by {name}" for name in groups},
+        },
+        show_index=False,
+        disabled=True,
+        selectable=1,
+        height=_HEIGHT,
+        sizing_mode="stretch_width",
+        layout="fit_columns",
+        configuration={"rowHeight": _ROW},
+        stylesheets=[COMPACT, TIGHT_HEADINGS],
+        margin=0,
+    )
+    style: Any = widget.style
+    style.apply(shade_counts, sizes=sizes)
+    return widget

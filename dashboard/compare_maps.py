@@ -1,0 +1,356 @@
+"""The small maps: one for every method and search, in rows and columns, linked with each other."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import panel as pn
+import param
+
+from core.alignment import align
+from core.embedding import METHODS
+from core.figures.canvas import map_points
+from core.quality import MEASURES
+from core.runs import Run
+from core.study.tables import run_seconds
+from dashboard.coloring import DENSITY, HDR, SURPRISE, Coloring, choices, color_points
+from dashboard.compare_board import Board, Entry
+from dashboard.compare_pictures import Frame, Picture, consensus_coloring, draw_map
+from dashboard.components import ColorKey, MapMarks, PlainText, SmallMap
+from dashboard.map_layers import nearest
+
+FIRST_HDR, CONSENSUS = "HDR of the first map", "Consensus"
+# What every map has of its own; all else is the same for a point wherever it is drawn.
+_OWN = (HDR, DENSITY, SURPRISE)
+# So many maps side by side can still be read.
+_FEW_COLUMNS = 3
+_WIDEST = 400  # pixels
+# Of a scale that every map has its own values on.
+_LOW_TO_HIGH = ((0.0, "low"), (1.0, "high"))
+
+
+# A picture is drawn in a thread: a crowd takes longer than the event loop should.
+@cache
+def drawers() -> ThreadPoolExecutor:
+    """The thread that draws."""
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="draw")
+
+
+class MapPlaces:
+    """Where the points of a run are in its picture: turned like the first map, then framed."""
+
+    def __init__(self, run: Run, model: np.ndarray | None) -> None:
+        self.run = run
+        own = map_points(run.y, run.hdr.density)
+        self.points = own
+        self.likeness: float | None = None
+        if model is not None:
+            alignment = align(own, model)
+            self.points, self.likeness = alignment.turn(own), alignment.likeness
+        self.frame = Frame.around(self.points)
+
+    def at(self, rows: np.ndarray) -> np.ndarray:
+        """Places of some points in the picture, (m, 2)."""
+        return self.frame(self.points[rows])
+
+    def nearest(self, x: float, y: float, reach: float) -> int | None:
+        """The point nearest to a place of the picture, if it is within reach."""
+        view = self.frame.view()
+        # The reach is in the units of the frame, of which the view has so many pixels.
+        pixels = reach * view.width / (view.x[1] - view.x[0])
+        return nearest(self.frame(self.points), (x, y), view, reach=pixels)
+
+
+class MapGrid(param.Parameterized):
+    """All small maps of a board, with their colours and the selection."""
+
+    color_by: Any = param.Selector(
+        default=HDR, objects=[HDR, CONSENSUS], label="Colour by", doc="What colours say"
+    )
+    hidden: Any = param.List(default=[], doc="Categories that are switched off in the legend")
+
+    def __init__(self, board: Board, *, opened: Any) -> None:
+        super().__init__()
+        self.board = board
+        self._opened = opened
+        self.maps: dict[Entry, SmallMap] = {}
+        self.places: dict[Entry, MapPlaces] = {}
+        self._model: Run | None = None
+        self._drawing: dict[Entry, Future[Picture]] = {}
+        self._stale: set[Entry] = set()
+        self.panel = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.key = ColorKey(sizing_mode="stretch_width", margin=(0, 10))
+        self.key.link(self, hidden="hidden", bidirectional=True)
+        self.links = MapMarks()
+        board.param.watch(self._arrange, "arranged")
+        board.param.watch(self._take_runs, "finished")
+        board.param.watch(self._tell, ["progressed", "finished"])
+        board.param.watch(self._mark, "selected")
+        board.explorer.param.watch(self._mark, ["pins", "layers"])
+        board.explorer.param.watch(self._recolor, ["safe_colors", "chosen"])
+        self.param.watch(self._recolor, ["color_by", "hidden"])
+
+    # Layout
+
+    def _arrange(self, *_: param.parameterized.Event) -> None:
+        if self.board.grid is None:
+            return
+        plan = self.board.grid.plan
+        wanted = set(self.board.entries)
+        for gone in self.maps.keys() - wanted:
+            for kept in (self.maps, self.places, self._drawing):
+                kept.pop(gone, None)
+            self._stale.discard(gone)
+        # The longer of the two goes across: screens are wider than high.
+        by_method = len(plan.methods) >= len(plan.searches)
+        down = plan.searches if by_method else plan.methods
+        across = plan.methods if by_method else plan.searches
+        method_title = {name: METHODS[name].title for name in plan.methods}
+        search_title = {name: plan.search_title(name) for name in plan.searches}
+        rows: list[Any] = []
+        for line in down:
+            row_title = (search_title if by_method else method_title)[line]
+            cards = []
+            for column in across:
+                method, search = (column, line) if by_method else (line, column)
+                heading = (method_title if by_method else search_title)[column]
+                full = f"{method_title[method]}, neighbours by {search_title[search]}"
+                cards.append(self._card(method, search, heading, full))
+            rows.append(PlainText(row_title, look="heading", margin=(8, 10, 0, 10)))
+            rows.append(pn.Row(*cards, sizing_mode="stretch_width", margin=(0, 4)))
+        self.panel.objects = rows
+
+    def _card(self, method: str, search: str, heading: str, full: str) -> SmallMap:
+        grid = self.board.grid
+        assert grid is not None  # noqa: S101 (there is one, or nothing would be arranged)
+        entry = grid.entry(method, search)
+        shown: dict[str, Any] = {"heading": heading, "hint": f"Open {full} in Explore"}
+        if entry is None:
+            return _small_map(**shown, state="failed", message=grid.why_not(method, search))
+        if entry not in self.maps:
+            self.maps[entry] = _small_map(
+                opened=partial(self._opened, entry), tapped=partial(self._tapped, entry)
+            )
+        few = max(len(grid.plan.methods), len(grid.plan.searches)) <= _FEW_COLUMNS
+        self.maps[entry].param.update(
+            **shown, max_width=_WIDEST if few else None, shape="1.3" if few else "1.12"
+        )
+        return self.maps[entry]
+
+    # What is said of each
+
+    def _tell(self, *_: param.parameterized.Event) -> None:
+        runs = self.board.runs
+        best = {
+            name: max(
+                (round(value, 3) for run in runs if (value := _figure(run, name)) is not None),
+                default=None,
+            )
+            for name in ("recall", "trustworthiness")
+        }
+        with pn.io.hold():
+            for entry, card in self.maps.items():
+                card.param.update(**_status(entry), figures=self._figures(entry, best))
+
+    def _figures(self, entry: Entry, best: dict[str, float | None]) -> list[list[Any]]:
+        if entry.run is None:
+            return []
+        figures: list[list[Any]] = []
+        for short, name, meaning in (
+            ("T", "trustworthiness", "Trustworthiness: near on the map is near in truth"),
+            ("R", "recall", "Recall: the share of true neighbours that the search found"),
+        ):
+            value = _figure(entry.run, name)
+            if value is not None:
+                several = name == "trustworthiness" and len(self.board.runs) > 1
+                figures.append(
+                    [short, _three(value), meaning, several and round(value, 3) == best[name]]
+                )
+        seconds = run_seconds(entry.run)
+        if seconds is not None:
+            figures.append(["", _seconds(seconds), "For neighbours and map, when made", False])
+        return figures
+
+    # Pictures
+
+    def _take_runs(self, *_: param.parameterized.Event) -> None:
+        """Lay out the runs that have come in; another first map turns them all."""
+        first = self.board.first
+        if first is None:
+            self._model = None
+            return
+        if first is not self._model:
+            self._model = first
+            self.places.clear()
+            self.param.color_by.objects = [HDR, FIRST_HDR, CONSENSUS, *choices(first)[1:]]
+        model = map_points(first.y, first.hdr.density)
+        for entry in self.maps:
+            if entry.run is not None and entry not in self.places:
+                self.places[entry] = MapPlaces(entry.run, None if entry.run is first else model)
+                self._stale.add(entry)
+        if self.color_by == CONSENSUS:
+            self._stale |= self.places.keys()
+        self._draw_key()
+        self._mark()
+
+    def _recolor(self, *_: param.parameterized.Event) -> None:
+        self._stale |= self.places.keys()
+        self._draw_key()
+
+    def poll(self) -> None:
+        """Show the pictures that are drawn, and have those drawn that are not."""
+        with pn.io.hold():
+            for entry in [entry for entry, drawn in self._drawing.items() if drawn.done()]:
+                picture = self._drawing.pop(entry).result()
+                if entry in self.maps and entry not in self._stale:
+                    self.maps[entry].param.update(
+                        **picture.parameters(), state="drawn", opens=True, message=""
+                    )
+        for entry in list(self._stale):
+            if entry in self._drawing:
+                self._drawing.pop(entry).cancel()
+            self._stale.discard(entry)
+            self._drawing[entry] = drawers().submit(self._painter(entry))
+
+    @property
+    def settled(self) -> bool:
+        """Whether all pictures that there can be are drawn."""
+        return not self._drawing and not self._stale
+
+    def _painter(self, entry: Entry) -> Any:
+        """What draws a map, with all it needs as it is now."""
+        run, first = entry.run, self._model
+        assert run is not None and first is not None  # noqa: S101 (only runs are drawn)
+        explorer = self.board.explorer
+        consensus = self.board.consensus()
+        assert consensus is not None  # noqa: S101 (there is a run)
+        color_by, safe, hidden = self.color_by, explorer.safe_colors, list(self.hidden)
+        minutes = self.board.dataset.interval_minutes
+        points, names = self.places[entry].points, run.units["label"].to_numpy()
+        chosen = self._chosen()
+
+        def paint() -> Picture:
+            if color_by == CONSENSUS:
+                coloring = consensus_coloring(consensus, safe=safe)
+                rank = -consensus.count * run.n + run.hdr.rank
+                top = consensus.points[consensus.count[consensus.points] > 1]
+            else:
+                by = HDR if color_by == FIRST_HDR else color_by
+                source = run if color_by in _OWN else first
+                coloring = color_points(source, by, interval_minutes=minutes, safe=safe)
+                rank, top = run.hdr.rank, run.hdr.anomalies
+            return draw_map(
+                points, coloring, names, rank=rank, top=top, hidden=hidden, chosen=chosen
+            )
+
+        return paint
+
+    def _chosen(self) -> np.ndarray | None:
+        """The rows chosen on Explore, if these are its points."""
+        explorer, first = self.board.explorer, self._model
+        if explorer.run is None or first is None or not len(explorer.chosen):
+            return None
+        same = explorer.run.n == first.n and self.board.row_of(int(explorer.chosen[0]))
+        return explorer.chosen if same == explorer.chosen[0] else None
+
+    def _draw_key(self) -> None:
+        first, safe = self._model, self.board.explorer.safe_colors
+        if first is None:
+            return
+        if self.color_by == CONSENSUS:
+            consensus = self.board.consensus()
+            assert consensus is not None  # noqa: S101 (there is a run)
+            coloring = consensus_coloring(consensus, safe=safe)
+        else:
+            by = HDR if self.color_by == FIRST_HDR else self.color_by
+            minutes = self.board.dataset.interval_minutes
+            coloring = color_points(first, by, interval_minutes=minutes, safe=safe)
+        show_key(self.key, coloring, counted=self.color_by not in _OWN)
+
+    # The selection
+
+    def _tapped(self, entry: Entry, x: float, y: float, reach: float) -> None:
+        places = self.places.get(entry)
+        row = None if places is None else places.nearest(x, y, reach)
+        if row is not None:
+            self.board.select(row)
+
+    def _mark(self, *_: param.parameterized.Event) -> None:
+        """Ring the selected and the pinned points on every map; show where its neighbours are."""
+        board, explorer = self.board, self.board.explorer
+        pins = [row for pin in explorer.pins if (row := board.row_of(pin)) is not None]
+        shown = []
+        for entry, places in self.places.items():
+            marks, spokes = marks_of(entry.run, places, board.selected, pins)
+            shown.append(
+                [self.maps[entry].key, marks, spokes if "edges" in explorer.layers else []]
+            )
+        self.links.marks = shown
+
+
+def marks_of(
+    run: Run | None, places: MapPlaces, selected: int | None, pins: list[int]
+) -> tuple[list[list[float]], list[list[float]]]:
+    """Rings around points, and lines from the selected one to its neighbours."""
+    marks = [[*map(float, places.at(np.array([pin]))[0]), 5.0] for pin in pins]
+    if run is None or selected is None:
+        return marks, []
+    ends = run.neighbors.indices[selected]
+    here, *there = places.at(np.array([selected, *ends[ends >= 0]])).tolist()
+    return [*marks, [*here, 7.0]], [[*here, *place] for place in there]
+
+
+def show_key(key: ColorKey, coloring: Coloring, *, counted: bool) -> None:
+    """Tell a legend what colours say; how many points have each only where that is one number."""
+    entries = [
+        {"name": name, "color": color, "note": f"{count:,}" if counted else ""}
+        for name, color, count in zip(
+            coloring.names, coloring.colors, coloring.counts, strict=False
+        )
+        if count or not counted
+    ]
+    scale = coloring.colors[: len(coloring.colors) - bool(coloring.missing)]
+    missing = f"{coloring.missing:,} not known (grey)" if coloring.missing else ""
+    key.param.update(
+        title=coloring.title,
+        entries=entries,
+        scale=[] if coloring.names else list(scale[::4]),
+        ticks=[list(tick) for tick in (coloring.ticks if counted else _LOW_TO_HIGH)],
+        missing="" if coloring.names else missing,
+    )
+
+
+def _small_map(**parameters: Any) -> SmallMap:
+    return SmallMap(sizing_mode="stretch_width", margin=(0, 6, 6, 6), **parameters)
+
+
+def _status(entry: Entry) -> dict[str, Any]:
+    """What a card says before there is a picture."""
+    if entry.state == "done":
+        return {}
+    says = {
+        "looking": "looking for it" if not entry.made else "drawing",
+        "absent": "not made yet",
+        "queued": "waiting" + (f"\n{entry.message} in the queue" if entry.message else ""),
+        "running": f"{entry.message}\n{entry.fraction:.0%}",
+        "failed": entry.message,
+    }
+    state = {"absent": "absent", "failed": "failed"}.get(entry.state, "waiting")
+    fraction = entry.fraction if entry.state == "running" else 0.0
+    return {"state": state, "message": says[entry.state], "fraction": fraction, "opens": False}
+
+
+def _figure(run: Run, name: str) -> float | None:
+    if name in MEASURES:
+        return None if run.quality is None else run.quality.measures()[name]
+    return run.recall
+
+
+def _three(value: float) -> str:
+    """Three digits, as tables of the field have them: .943, and 1 for what is 1."""
+    return "1" if value == 1 else f"{value:.3f}".removeprefix("0")
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s" if value < 10 else f"{value:,.0f} s"

@@ -1,0 +1,342 @@
+"""How good the maps of a comparison are and what they took: a table, a plot and sweeps."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+import param
+from bokeh.models import ColumnDataSource, HoverTool, LogTicker
+from bokeh.models.annotations import Legend, LegendItem
+from bokeh.models.widgets.tables import NumberFormatter
+from bokeh.plotting import figure
+
+from core.embedding import METHODS
+from core.errors import InputError, WattfoldError
+from core.neighbors import BACKENDS
+from core.quality import MEASURES
+from core.registry import Parameter, Value
+from core.study.tables import score_table
+from dashboard.compare_board import Board
+from dashboard.components import PlainText
+from dashboard.table_style import COMPACT, TIGHT_HEADINGS
+
+TITLES = {
+    "method": "Method",
+    "neighbours by": "Neighbours by",
+    "recall": "Recall",
+    "seconds": "Seconds",
+    "trustworthiness": "Trustworthiness",
+    "continuity": "Continuity",
+    "lcmc": "LCMC",
+    "q_nx": "Q_NX",
+    "r_nx": "R_NX",
+    "mrre_n": "MRRE n",
+    "mrre_v": "MRRE ν",
+    "procrustes": "Procrustes",
+}
+MEANINGS = {
+    "recall": "The share of true neighbours that the search found",
+    "seconds": "For neighbours and map, when they were made",
+    "trustworthiness": "Near on the map is near in truth",
+    "continuity": "Near in truth is near on the map",
+    "lcmc": "Neighbours in common, beyond chance",
+    "q_nx": "Neighbours in common",
+    "r_nx": "Neighbours in common, 0 for chance",
+    "mrre_n": "1 less the relative error of ranks, over true neighbours",
+    "mrre_v": "1 less the relative error of ranks, over those on the map",
+    "procrustes": "Likeness of the local shapes",
+}
+_WORDS = {
+    "recall": "Recall",
+    "trustworthiness": "Trustworthiness",
+    **{name: TITLES[name] for name in MEASURES if name != "trustworthiness"},
+}
+# Okabe and Ito's, one a method; a shape for every search.
+_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7f6bb3")
+_SHAPES = ("circle", "triangle", "square", "diamond", "inverted_triangle", "hex", "star", "plus")
+_ROW = 26  # pixels
+_MOST_ROWS = 18
+
+# Where a sweep begins; any number that the parameter allows can be typed.
+SWEEPS: dict[tuple[str, str], tuple[str, str]] = {
+    ("kdtree", "epsilon"): ("ε of the k-d tree", "0, 0.5, 1, 2, 5"),
+    ("annoy", "n_trees"): ("Trees of Annoy", "5, 10, 20, 50, 100"),
+    ("annoy", "search_k"): ("search_k of Annoy", "20, 50, 200, 1000"),
+}
+_MOST_VALUES = 12
+
+
+def scores(board: Board) -> pd.DataFrame:
+    """Every map of the grid and of the sweeps once, with its recall, seconds and measures."""
+    tables = [score_table(study) for study in board.studies()]
+    if not tables:
+        return pd.DataFrame(columns=list(TITLES))
+    return pd.concat(tables).drop_duplicates(["method", "neighbours by"], ignore_index=True)
+
+
+def best_in_bold(column: pd.Series) -> list[str]:
+    """How the cells of a column look: the best value bold, as it reads with three digits."""
+    if column.name not in (*MEASURES, "recall", "seconds"):
+        return [""] * len(column)
+    shown = column.astype(float).round(3)
+    best = shown.min() if column.name == "seconds" else shown.max()
+    # What all share is no distinction.
+    some = shown.notna().any() and (shown.dropna() != best).any()
+    return ["font-weight: 700" if some and value == best else "" for value in shown]
+
+
+class QualityTable:
+    """All measures of all maps; sorted by a click on a heading."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        # Filled with the first numbers: a table that is told its columns while the browser is
+        # still building it breaks the page's update.
+        self.panel = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.widget: pn.widgets.Tabulator | None = None
+
+    def refresh(self) -> None:
+        """Show the maps that are there."""
+        table = scores(self.board)
+        table = table[table[["recall", "seconds", *MEASURES]].notna().any(axis=1)]
+        table = table.reset_index(drop=True)
+        if table.empty:
+            return
+        # Longer tables scroll.
+        height = 36 + _ROW * min(len(table), _MOST_ROWS)
+        if self.widget is None:
+            self.widget = _make_widget(table, height)
+            self.panel.objects = [self.widget]
+        else:
+            self.widget.param.update(value=table, height=height)
+
+
+def _make_widget(table: pd.DataFrame, height: int) -> pn.widgets.Tabulator:
+    numbers = ["recall", "seconds", *MEASURES]
+    formats = {name: NumberFormatter(format="0.000", nan_format="–") for name in numbers}
+    formats["seconds"] = NumberFormatter(format="0,0.00", nan_format="–")
+    widget = pn.widgets.Tabulator(
+        table,
+        titles=TITLES,
+        header_tooltips=MEANINGS,
+        formatters={**formats, "method": {"type": "plaintext"}},
+        text_align=dict.fromkeys(numbers, "right"),
+        header_align=dict.fromkeys(numbers, "right"),
+        widths={"method": 150, "neighbours by": 130},
+        show_index=False,
+        disabled=True,
+        selectable=False,
+        layout="fit_columns",
+        configuration={"rowHeight": _ROW},
+        stylesheets=[COMPACT, TIGHT_HEADINGS],
+        sizing_mode="stretch_width",
+        height=height,
+        margin=0,
+    )
+    style: Any = widget.style
+    style.apply(best_in_bold)
+    return widget
+
+
+class TimePlot:
+    """Time against quality, one point a run, as in the paper's supplement."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self.measure = pmui.Select(
+            label="Quality",
+            options={title: name for name, title in _WORDS.items()},
+            value="trustworthiness",
+            size="small",
+            width=190,
+            margin=(6, 10, 2, 0),
+        )
+        self._points = ColumnDataSource(
+            {name: [] for name in ("seconds", "quality", "color", "shape", "method", "search")}
+        )
+        self._lines = ColumnDataSource({name: [] for name in ("xs", "ys", "color")})
+        self.figure = self._make_figure()
+        self.panel = pn.Column(
+            self.measure,
+            pn.pane.Bokeh(self.figure, sizing_mode="stretch_width", margin=0),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self.measure.param.watch(lambda _: self.refresh(), "value")
+
+    def _make_figure(self) -> Any:
+        plot = figure(
+            height=300,
+            sizing_mode="stretch_width",
+            x_axis_type="log",
+            x_axis_label="seconds for neighbours and map",
+            toolbar_location=None,
+            tools="",
+            min_border=4,
+            tags=["time"],
+        )
+        plot.grid.grid_line_alpha = 0.3
+        for axis in plot.axis:
+            axis.axis_label_text_font_size = "8.5pt"
+            axis.major_label_text_font_size = "8pt"
+        plot.xaxis.ticker = LogTicker(desired_num_ticks=4, mantissas=[1, 2, 5])
+        plot.multi_line("xs", "ys", source=self._lines, color="color", alpha=0.5, line_width=1.5)
+        points = plot.scatter(
+            "seconds",
+            "quality",
+            source=self._points,
+            marker="shape",
+            size=10,
+            fill_color="color",
+            fill_alpha=0.85,
+            line_color="#7d828b",
+            line_width=0.8,
+        )
+        plot.add_tools(
+            HoverTool(
+                renderers=[points],
+                tooltips=[
+                    ("", "@method · @search"),
+                    ("quality", "@quality{0.000}"),
+                    ("seconds", "@seconds{0.00}"),
+                ],
+            )
+        )
+        self._legend = Legend(
+            items=[],
+            label_text_font_size="8pt",
+            spacing=0,
+            glyph_height=16,
+            glyph_width=16,
+            border_line_alpha=0,
+            background_fill_alpha=0,
+        )
+        plot.add_layout(self._legend, "right")
+        return plot
+
+    def refresh(self) -> None:
+        """Show the maps that are there."""
+        table = scores(self.board)
+        name = self.measure.value
+        table = table[table["seconds"].notna() & table[name].notna()]
+        titles = [method.title for method in METHODS.values()]
+        searches = list(dict.fromkeys(table["neighbours by"]))
+        colors = [_COLORS[titles.index(title) % len(_COLORS)] for title in table["method"]]
+        shapes = [_SHAPES[searches.index(title) % len(_SHAPES)] for title in table["neighbours by"]]
+        self.figure.yaxis.axis_label = _WORDS[name].lower() if name in MEASURES else "recall"
+        # A time of nothing, of what was too quick for the clock, has no place on this axis.
+        seconds = np.maximum(table["seconds"], 1e-3)
+        self._points.data = {
+            "seconds": seconds.tolist(),
+            "quality": table[name].tolist(),
+            "color": colors,
+            "shape": shapes,
+            "method": table["method"].tolist(),
+            "search": table["neighbours by"].tolist(),
+        }
+        self._draw_lines(name)
+        self._draw_legend(table)
+
+    def _draw_lines(self, name: str) -> None:
+        """Join the runs of a sweep, in the order of its values."""
+        lines: dict[str, list[Any]] = {"xs": [], "ys": [], "color": []}
+        titles = [method.title for method in METHODS.values()]
+        for study in self.board.studies()[1:]:
+            table = score_table(study).dropna(subset=["seconds", name])
+            if len(table) > 1:
+                lines["xs"].append(np.maximum(table["seconds"], 1e-3).tolist())
+                lines["ys"].append(table[name].tolist())
+                place = titles.index(table["method"].iat[0])
+                lines["color"].append(_COLORS[place % len(_COLORS)])
+        self._lines.data = lines
+
+    def _draw_legend(self, table: pd.DataFrame) -> None:
+        """Say which colour is which method and which shape which search."""
+        renderer = self.figure.renderers[-1]
+        first = table.reset_index(drop=True).drop_duplicates("method")
+        items = [
+            LegendItem(label=str(row.method), renderers=[renderer], index=int(place))
+            for place, row in zip(first.index, first.itertuples(), strict=True)
+        ]
+        shapes = table.reset_index(drop=True).drop_duplicates("neighbours by")
+        items += [
+            LegendItem(label=str(title), renderers=[renderer], index=int(place))
+            for place, title in zip(shapes.index, shapes["neighbours by"], strict=True)
+            if len(shapes) > 1
+        ]
+        self._legend.items = items
+
+
+class SweepForm:
+    """Asks for maps of one method for several values of a parameter of the search."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self.parameter = pmui.Select(
+            label="Sweep",
+            options={title: key for key, (title, _) in SWEEPS.items()},
+            value=("kdtree", "epsilon"),
+            size="small",
+            width=160,
+            margin=(6, 8, 2, 0),
+        )
+        self.values = pmui.TextInput(
+            label="Values",
+            value=SWEEPS["kdtree", "epsilon"][1],
+            size="small",
+            width=135,
+            margin=(6, 8, 2, 0),
+        )
+        self.method = pmui.Select(
+            label="Method",
+            options={entry.title: name for name, entry in METHODS.items()},
+            value="isomap",
+            size="small",
+            width=125,
+            margin=(6, 8, 2, 0),
+        )
+        self.add = pmui.Button(label="Add", variant="outlined", size="small", margin=(9, 0, 2, 0))
+        self.error = PlainText(look="error", visible=False, margin=0, sizing_mode="stretch_width")
+        self.parameter.param.watch(self._suggest, "value")
+        self.add.on_click(lambda _: self._sweep())
+        self.panel = pn.Column(
+            pn.Row(self.parameter, self.values, self.method, self.add, margin=0),
+            self.error,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def _suggest(self, *_: param.parameterized.Event) -> None:
+        self.values.value = SWEEPS[self.parameter.value][1]
+
+    def _sweep(self) -> None:
+        backend, name = self.parameter.value
+        try:
+            parameter = next(each for each in BACKENDS[backend].parameters if each.name == name)
+            self.board.sweep(
+                self.method.value, backend, name, read_values(self.values.value, parameter)
+            )
+        except WattfoldError as error:
+            self.error.param.update(text=str(error), visible=True)
+        else:
+            self.error.param.update(text="", visible=False)
+
+
+def read_values(text: str, parameter: Parameter) -> list[Value]:
+    """Read numbers that a parameter can take, each once, in their order."""
+    words = [word for word in text.replace(";", ",").replace(",", " ").split() if word]
+    values: list[Value] = []
+    for word in words:
+        try:
+            number = float(word)
+        except ValueError:
+            raise InputError(f"{parameter.name} must be {parameter.bounds}, got {word!r}") from None
+        values.append(parameter.validate(number))
+    values = sorted(dict.fromkeys(values))
+    if not 1 <= len(values) <= _MOST_VALUES:
+        raise InputError(
+            f"give 1 to {_MOST_VALUES} values, with commas between them; got {len(values)}"
+        )
+    return values
