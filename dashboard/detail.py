@@ -11,6 +11,7 @@ import param
 from core.profile import WeekQuantiles, week_quantiles
 from dashboard import plots
 from dashboard.components import PlainText, PointLinks
+from dashboard.session_file import MAXIMUM_NOTE
 from dashboard.state import Explorer
 
 _EDGE: dict[str, Any] = {"margin": (0, 12)}
@@ -29,6 +30,18 @@ class Detail:
         self.explanation = PlainText(
             look="quiet", sizing_mode="stretch_width", margin=(2, 12, 6, 12)
         )
+        self.note = pmui.TextAreaInput(
+            label="Note",
+            placeholder="What you make of it; kept in the session file and the report",
+            rows=1,
+            auto_grow=True,
+            max_rows=6,
+            max_length=MAXIMUM_NOTE,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(2, 12, 6, 12),
+        )
+        self.note.param.watch(self._keep_note, "value")
         self.known = PlainText(look="quiet", sizing_mode="stretch_width", **_EDGE)
         self.neighbors = PointLinks(self._go, sizing_mode="stretch_width", margin=(0, 6))
         self.distribution = plots.DistributionFigure()
@@ -46,6 +59,7 @@ class Detail:
         self.back.on_click(lambda _: explorer.go_back())
         explorer.param.watch(self._tell, ["selected", "pins"], precedence=3)
         explorer.param.watch(self._offer_back, "unit")
+        explorer.param.watch(self._show_note, ["selected", "notes"])
         self.panel = pn.Column(sizing_mode="stretch_width", margin=0)
 
     def _make_week(self, household: str) -> WeekQuantiles:
@@ -58,6 +72,15 @@ class Detail:
 
     def _go(self, row: int) -> None:
         self.explorer.selected = row
+
+    def _keep_note(self, event: param.parameterized.Event) -> None:
+        row = self.explorer.selected
+        if self.explorer.run is not None and row is not None:
+            self.explorer.write_note(row, event.new or "")
+
+    def _show_note(self, *_: param.parameterized.Event) -> None:
+        if self.explorer.run is not None and self.explorer.selected is not None:
+            self.note.value = self.explorer.note_on(self.explorer.selected)
 
     def _toggle_pin(self) -> None:
         row = self.explorer.selected
@@ -109,6 +132,7 @@ class Detail:
             self.place,
             self.explanation,
             pn.Row(self.pin, self.week, self.back, margin=0),
+            self.note,
             heading("Distribution of demand"),
             _pane(self.distribution),
             heading("Demand by time of week"),

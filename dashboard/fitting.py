@@ -38,6 +38,9 @@ class Fitting:
             look="error", margin=(2, 12), sizing_mode="stretch_width", visible=False
         )
         self.notices = PlainText(look="quiet", margin=(2, 12), sizing_mode="stretch_width")
+        self.warning = PlainText(
+            look="error", margin=(2, 12), sizing_mode="stretch_width", visible=False
+        )
         self.progress = pmui.LinearProgress(
             value=0,
             variant="determinate",
@@ -63,14 +66,20 @@ class Fitting:
             self.status,
             self.error,
             Row(self.run, self.faster, self.cancel, margin=0),
+            self.warning,
             self.notices,
             sizing_mode="stretch_width",
             margin=0,
         )
 
+    def warn(self, text: str) -> None:
+        """Say what is no problem of a run, until the analyst chooses something."""
+        self.warning.param.update(text=text, visible=True)
+
     def _note_change(self, *_: param.parameterized.Event) -> None:
         # Choices that belong together change one after the other: `poll` looks at all of them.
         self._changed = True
+        self.warning.visible = False
 
     def poll(self) -> None:
         """See what has changed and how the job is; called a few times a second."""

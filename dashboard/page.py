@@ -17,6 +17,8 @@ from dashboard.data_tab import DataTab
 from dashboard.detail import Detail, Pinned
 from dashboard.fitting import Fitting
 from dashboard.map_view import MapView
+from dashboard.scene import Scene
+from dashboard.sharing import Sharing
 from dashboard.sidebar import sidebar
 from dashboard.state import Explorer
 from dashboard.tables import anomaly_table, chosen_table
@@ -29,7 +31,7 @@ _MAXIMUM_NAMES = 5_000
 # The library greys the page out until the last plot is idle, seconds after it can be used: let it
 # turn in the bar, in nobody's way.
 _LOADER = """
-#loader {background: none; pointer-events: none; left: auto; right: 90px; width: auto; height: 68px}
+#loader {background: none; pointer-events: none; left: 185px; right: auto; width: auto; height: 68px}
 #loader .spinner {width: 22px; height: 22px; border-width: 3px}
 """
 
@@ -48,6 +50,7 @@ class Page:
         self.map = MapView(self.explorer)
         self.detail = Detail(self.explorer)
         self.data = DataTab(dataset)
+        self.sharing = Sharing(self.explorer)
         self.compare = CompareTab(
             dataset, self.explorer, explore=lambda: setattr(self.tabs, "active", 0)
         )
@@ -78,9 +81,17 @@ class Page:
             if len(rows):
                 self.explorer.selected = int(rows[run.hdr.rank[rows].argmin()])
 
+    def open_link(self, token: str) -> None:
+        """Show what a link holds, or say why not."""
+        try:
+            self.explorer.restore(Scene.from_token(token, self.dataset))
+        except WattfoldError as error:
+            self.fitting.warn(f"{error} This is the map one starts with.")
+
     def poll(self) -> None:
         """Look how the job is; called a few times a second."""
         self.fitting.poll()
+        self.sharing.poll()
         self.compare.poll()
 
     def _legend(self) -> ColorKey:
@@ -218,6 +229,9 @@ class Page:
                 "ArrowUp": lambda: explorer.step(-1),
                 "ArrowLeft": lambda: explorer.step(-1),
                 "Escape": explorer.clear,
+                "Control+z": self.sharing.undo,
+                "Control+Z": self.sharing.redo,
+                "Control+y": self.sharing.redo,
                 "/": self.search.focus,
             }
         )
@@ -234,6 +248,7 @@ class Page:
             title="Wattfold",
             busy_indicator=None,
             raw_css=[_LOADER],
+            header=[pn.Spacer(sizing_mode="stretch_width"), self.sharing.bar],
             sidebar=[
                 PlainText(self.dataset.path.name, look="heading", margin=(8, 12, 0, 12)),
                 PlainText(facts, look="quiet", margin=(0, 12, 4, 12)),
@@ -241,7 +256,7 @@ class Page:
                 self.fitting.panel,
             ],
             sidebar_width=280,
-            main=[self.tabs, keys],
+            main=[self.tabs, keys, self.sharing.dialog],
         )
         # A page that tells when it is busy walks through all its models twice for every click, for
         # seconds in all; what takes long here has a progress bar.
@@ -257,6 +272,11 @@ def create_page() -> pmui.Page:
     except WattfoldError as error:
         return pmui.Page(title="Wattfold", main=[PlainText(str(error), look="error", margin=30)])
     page = Page(dataset)
-    pn.state.add_periodic_callback(page.poll, period=_POLL_MILLISECONDS)
+    for token in pn.state.session_args.get("view", [])[:1]:
+        page.open_link(token.decode(errors="replace"))
+    # The first run is looked for at once, and shown when the browser has the page: Panel drops
+    # what changes between sending the page and hearing that it is drawn.
+    page.poll()
+    pn.state.onload(lambda: pn.state.add_periodic_callback(page.poll, period=_POLL_MILLISECONDS))
     pn.state.on_session_destroyed(lambda _: fits.pool().cancel_session(page.session))
     return page.view()

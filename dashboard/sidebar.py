@@ -54,6 +54,7 @@ def sidebar(explorer: Explorer) -> list[pn.viewable.Viewable]:
                     pmui.Select.from_param(choice.reference, **_WIDE),
                     pmui.IntInput.from_param(choice.minimum_sample, **_WIDE),
                     pmui.IntInput.from_param(choice.n_anomalies, **_WIDE),
+                    pmui.IntInput.from_param(choice.seed, **_WIDE),
                     sizing_mode="stretch_width",
                 ),
             ),
@@ -94,19 +95,27 @@ def settings_of(explorer: Explorer, name: str, registry: Registry[Any]) -> pn.vi
             setattr(explorer, values, {**getattr(explorer, values), setting: value})
 
     def fill(*_: param.parameterized.Event) -> None:
-        chosen, given = getattr(explorer, name), getattr(explorer, values)
+        chosen = getattr(explorer, name)
         settings = () if chosen == AUTO else registry[chosen].parameters
         box.objects = [
-            setting_widget(
-                setting,
-                given.get(setting.name, setting.default),
-                partial(change, setting.name),
-            )
+            setting_widget(setting, value_of(setting), partial(change, setting.name))
             for setting in settings
         ]
         box.visible = bool(settings)
 
+    def value_of(setting: Parameter) -> Any:
+        return getattr(explorer, values).get(setting.name, setting.default)
+
+    def follow(*_: param.parameterized.Event) -> None:
+        """Show settings that were not made here, as by undo or a link."""
+        chosen = getattr(explorer, name)
+        for setting, widget in zip(
+            () if chosen == AUTO else registry[chosen].parameters, box, strict=False
+        ):
+            widget.value = value_of(setting)
+
     explorer.param.watch(fill, name)
+    explorer.param.watch(follow, values)
     fill()
     return box
 
@@ -217,3 +226,7 @@ class HouseholdPicker:
         self.note.text = f"all {total:,}" if chosen is None else f"{len(chosen):,} of {total:,}"
         if chosen is None and self.mode.value != ALL:
             self.mode.value = ALL
+        elif chosen is not None and self.mode.value == ALL:
+            # Not chosen here, but by undo or a link.
+            self.names.value = list(chosen)
+            self.mode.value = BY_NAME

@@ -4,10 +4,11 @@ Ids and column names come from people's files. Every part here puts them on the 
 never as HTML.
 """
 
+from dashboard.components.copy import CopyText
 from dashboard.components.keys import PageKeys
 from dashboard.components.legend import ColorKey
 from dashboard.components.links import PointLinks
 from dashboard.components.small_map import MapMarks, SmallMap
 from dashboard.components.text import PlainText
 
-__all__ = ["ColorKey", "MapMarks", "PageKeys", "PlainText", "PointLinks", "SmallMap"]
+__all__ = ["ColorKey", "CopyText", "MapMarks", "PageKeys", "PlainText", "PointLinks", "SmallMap"]

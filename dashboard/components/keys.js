@@ -13,14 +13,15 @@ function moving(event) {
 
 export function render({model}) {
   const press = (event) => {
-    if (!model.names.includes(event.key) || event.ctrlKey || event.metaKey || event.altKey) {
+    const name = (event.ctrlKey || event.metaKey ? "Control+" : "") + event.key
+    if (!model.names.includes(name) || event.altKey) {
       return
     }
     if (typing(event) || (event.key.startsWith("Arrow") && moving(event))) {
       return
     }
     event.preventDefault()
-    model.send_msg(event.key)
+    model.send_msg(name)
   }
   document.addEventListener("keydown", press)
   model.on("remove", () => document.removeEventListener("keydown", press))

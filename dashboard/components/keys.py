@@ -12,7 +12,9 @@ from panel.custom import JSComponent
 class PageKeys(JSComponent):
     """Listens for keys, except while something is typed into."""
 
-    names = param.List(default=[], doc="The keys to listen for, as the browser names them")
+    names = param.List(
+        default=[], doc="The keys, as the browser names them; those with Control as ``Control+z``"
+    )
 
     _esm = Path(__file__).with_name("keys.js")
 

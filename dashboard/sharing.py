@@ -1,0 +1,169 @@
+"""Back, forward, a link to the picture, and the session as a file."""
+
+import io
+from collections.abc import Callable
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from core.errors import WattfoldError
+from dashboard.components import CopyText, PlainText
+from dashboard.history import History
+from dashboard.scene import Scene
+from dashboard.session_file import read_session, write_session
+from dashboard.state import Explorer
+
+# What a step back takes back. Zoom is not among them: the map's own reset does that.
+_REMEMBERED = (
+    *("run", "selected", "pins", "chosen"),
+    *("color_by", "safe_colors", "hidden", "layers"),
+)
+_ON_BAR = {"color": "#fff", "&.Mui-disabled": {"color": "#fff", "opacity": 0.4}}
+_ABOUT_LINK = (
+    "Opens this very picture: settings, colours, zoom, and the points that are looked at. It holds "
+    "no readings, no notes and no household ids; whoever opens it needs this server and its data."
+)
+_ABOUT_FILE = "Keeps the picture and your notes, to go on another day or on another machine."
+
+
+class Sharing:
+    """The buttons in the bar, and the dialog behind one of them."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        self.history = History()
+        self._changed = False
+        explorer.param.watch(self._note_change, list(_REMEMBERED))
+        self.bar = pn.Row(
+            self._button("undo", "Undo (Ctrl+Z)", self.undo, self.history.param.can_undo),
+            self._button("redo", "Redo (Ctrl+Shift+Z)", self.redo, self.history.param.can_redo),
+            self._button("share", "Share or save", self.open),
+            margin=0,
+        )
+        self.link = CopyText(
+            label="Link", is_query=True, sizing_mode="stretch_width", margin=(4, 0)
+        )
+        self.problem = PlainText(look="error", visible=False, sizing_mode="stretch_width", margin=0)
+        self.notice = PlainText(look="quiet", visible=False, sizing_mode="stretch_width", margin=0)
+        self.saved = pmui.FileDownload(
+            callback=self._session_file,
+            filename="wattfold-session.json",
+            label="Save session",
+            size="small",
+            variant="outlined",
+            margin=(4, 8, 4, 0),
+        )
+        self.opened = pmui.FileInput(
+            accept=".json", label="Open session", size="small", variant="outlined", margin=(4, 0)
+        )
+        self.opened.param.watch(self._open_session, "value")
+        self.dialog = pmui.Dialog(
+            pn.Column(
+                PlainText("Link", look="heading", margin=0),
+                PlainText(_ABOUT_LINK, look="quiet", sizing_mode="stretch_width", margin=0),
+                self.link,
+                pn.Spacer(height=14),
+                PlainText("Session file", look="heading", margin=0),
+                PlainText(_ABOUT_FILE, look="quiet", sizing_mode="stretch_width", margin=0),
+                pn.Row(self.saved, self.opened, margin=0),
+                self.problem,
+                self.notice,
+                sizing_mode="stretch_width",
+                margin=0,
+            ),
+            title="Share or save",
+            show_close_button=True,
+            close_on_click=True,
+            width_option="sm",
+        )
+
+    def _button(
+        self,
+        icon: str,
+        text: str,
+        action: Callable[[], None],
+        enabled: param.Parameter | None = None,
+    ) -> pmui.IconButton:
+        button = pmui.IconButton(
+            icon=icon,
+            description=text,
+            size="small",
+            margin=(0, 2),
+            disabled=False if enabled is None else enabled.rx.not_(),
+            sx=_ON_BAR,
+        )
+        button.on_click(lambda _: action())
+        return button
+
+    # Undo and redo
+
+    def _note_change(self, *_: param.parameterized.Event) -> None:
+        self._changed = True
+
+    def poll(self) -> None:
+        """Remember what is looked at, if it has changed and its run is on the map."""
+        if not self._changed:
+            return
+        scene = self.explorer.scene()
+        if scene is not None:
+            self._changed = False
+            self.history.note(scene)
+
+    def undo(self) -> None:
+        """Go to the scene before; give up settings whose run is not on the map."""
+        self.poll()
+        pending = self.explorer.run is not None and self.explorer.scene() is None
+        self._go(self.history.current if pending else self.history.undo())
+
+    def redo(self) -> None:
+        """Go to the scene that was undone last."""
+        self._go(self.history.redo())
+
+    def _go(self, scene: Scene | None) -> None:
+        if scene is not None:
+            self.explorer.restore(scene)
+
+    # Links and files
+
+    def open(self) -> None:
+        """Show the dialog with a link to what is looked at now."""
+        self._say("")
+        self.link.text = ""
+        scene = self.explorer.scene()
+        if scene is None:
+            self._say("The link and the file are there as soon as the map shows your settings.")
+        else:
+            try:
+                self.link.text = f"?view={scene.to_token(self.explorer.dataset)}"
+            except WattfoldError as error:
+                self._fail(str(error))
+        self.saved.disabled = scene is None
+        self.dialog.open = True
+
+    def _session_file(self) -> io.BytesIO:
+        scene = self.explorer.scene()
+        if scene is None:  # it was there when the button was drawn
+            scene = Scene(config=self.explorer.config())
+        return io.BytesIO(write_session(scene, self.explorer.notes, self.explorer.dataset))
+
+    def _open_session(self, event: param.parameterized.Event) -> None:
+        if not event.new:
+            return
+        try:
+            scene, notes, notice = read_session(event.new, self.explorer.dataset)
+            self.explorer.restore(scene)
+        except WattfoldError as error:
+            self._fail(str(error))
+            return
+        self.explorer.notes = {**self.explorer.notes, **notes}
+        self._say(notice)
+        self.dialog.open = bool(notice)
+
+    def _say(self, text: str) -> None:
+        self.problem.visible = False
+        self.notice.param.update(text=text, visible=bool(text))
+
+    def _fail(self, text: str) -> None:
+        self.notice.visible = False
+        self.problem.param.update(text=text, visible=True)
