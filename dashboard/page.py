@@ -15,6 +15,7 @@ from dashboard.compare_tab import CompareTab
 from dashboard.components import ColorKey, PageKeys, PlainText
 from dashboard.data_tab import DataTab
 from dashboard.detail import Detail, Pinned
+from dashboard.export_menu import ExportMenu
 from dashboard.fitting import Fitting
 from dashboard.map_view import MapView
 from dashboard.scene import Scene
@@ -31,7 +32,7 @@ _MAXIMUM_NAMES = 5_000
 # The library greys the page out until the last plot is idle, seconds after it can be used: let it
 # turn in the bar, in nobody's way.
 _LOADER = """
-#loader {background: none; pointer-events: none; left: 185px; right: auto; width: auto; height: 68px}
+#loader {background: none; pointer-events: none; left: 185px; width: auto; height: 68px}
 #loader .spinner {width: 22px; height: 22px; border-width: 3px}
 """
 
@@ -54,6 +55,7 @@ class Page:
         self.compare = CompareTab(
             dataset, self.explorer, explore=lambda: setattr(self.tabs, "active", 0)
         )
+        self.exporting = ExportMenu(dataset, self.explorer, self.session, self.compare.board)
         self.search = pmui.AutocompleteInput(
             label="Find",
             placeholder="id  ( / )",
@@ -93,6 +95,7 @@ class Page:
         self.fitting.poll()
         self.sharing.poll()
         self.compare.poll()
+        self.exporting.poll()
 
     def _legend(self) -> ColorKey:
         explorer = self.explorer
@@ -248,7 +251,11 @@ class Page:
             title="Wattfold",
             busy_indicator=None,
             raw_css=[_LOADER],
-            header=[pn.Spacer(sizing_mode="stretch_width"), self.sharing.bar],
+            header=[
+                pn.Spacer(sizing_mode="stretch_width"),
+                self.exporting.button,
+                self.sharing.bar,
+            ],
             sidebar=[
                 PlainText(self.dataset.path.name, look="heading", margin=(8, 12, 0, 12)),
                 PlainText(facts, look="quiet", margin=(0, 12, 4, 12)),
@@ -256,7 +263,13 @@ class Page:
                 self.fitting.panel,
             ],
             sidebar_width=280,
-            main=[self.tabs, keys, self.sharing.dialog],
+            main=[
+                self.tabs,
+                keys,
+                self.sharing.dialog,
+                self.exporting.dialog,
+                self.exporting.download,
+            ],
         )
         # A page that tells when it is busy walks through all its models twice for every click, for
         # seconds in all; what takes long here has a progress bar.
@@ -277,6 +290,11 @@ def create_page() -> pmui.Page:
     # The first run is looked for at once, and shown when the browser has the page: Panel drops
     # what changes between sending the page and hearing that it is drawn.
     page.poll()
-    pn.state.onload(lambda: pn.state.add_periodic_callback(page.poll, period=_POLL_MILLISECONDS))
+
+    def keep_polling() -> None:
+        pn.state.add_periodic_callback(page.poll, period=_POLL_MILLISECONDS)
+
+    pn.state.onload(keep_polling)
     pn.state.on_session_destroyed(lambda _: fits.pool().cancel_session(page.session))
+    pn.state.on_session_destroyed(lambda _: page.exporting.end())
     return page.view()

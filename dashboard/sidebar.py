@@ -109,9 +109,9 @@ def settings_of(explorer: Explorer, name: str, registry: Registry[Any]) -> pn.vi
     def follow(*_: param.parameterized.Event) -> None:
         """Show settings that were not made here, as by undo or a link."""
         chosen = getattr(explorer, name)
-        for setting, widget in zip(
-            () if chosen == AUTO else registry[chosen].parameters, box, strict=False
-        ):
+        settings = () if chosen == AUTO else registry[chosen].parameters
+        widgets: list[Any] = list(box)
+        for setting, widget in zip(settings, widgets, strict=False):
             widget.value = value_of(setting)
 
     explorer.param.watch(fill, name)
