@@ -9,9 +9,9 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any, NoReturn, Protocol
 
+from core.build import describe
 from core.commands import COMMANDS
 from core.errors import WattfoldError
 from core.progress import Progress
@@ -80,7 +80,7 @@ def build_parser(commands: Sequence[Command], argv: Sequence[str]) -> argparse.A
     Their help comes from the registries, whose imports nobody else should wait for.
     """
     parser = _Parser(prog="wattfold", description="Maps of smart-meter demand.", allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"wattfold {version('wattfold')}")
+    parser.add_argument("--version", action="version", version=f"wattfold {describe()}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in commands:
         subparser = subparsers.add_parser(

@@ -1,8 +1,26 @@
-"""The script that ``panel serve`` runs for every session."""
+"""The script that ``panel serve`` and ``wattfold serve`` run for every session."""
+
+import logging
+
+import panel as pn
 
 from dashboard import fits
+from dashboard.admission import BUSY, maximum_sessions
+from dashboard.components import PlainText
 from dashboard.page import create_page
+
+log = logging.getLogger("dashboard.sessions")
 
 # From the first time on, so that workers are warm when somebody wants a map.
 fits.pool()
-create_page().servable()
+
+context = pn.state.curdoc.session_context if pn.state.curdoc else None
+# There is no server yet when the page is made to get warm.
+others = len(context.server_context.sessions) if context and context.server_context else 0
+if others >= maximum_sessions():
+    # `wattfold serve` says so before there is a session at all.
+    PlainText(f"{BUSY} Come back in a moment.", margin=30).servable()
+else:
+    log.info("session opened", extra={"sessions": others + 1})
+    pn.state.on_session_destroyed(lambda _: log.info("session closed"))
+    create_page().servable()

@@ -13,9 +13,12 @@ from core.readings import Dataset
 from core.runs import Run, RunConfig, Store, run
 from dashboard import map_layers
 from dashboard.jobs import Job, WorkerPool
+from dashboard.rates import Rate
 
 # Those that import and compile the most, the default first.
 WARM_METHODS = ("isomap", "tsne", "umap")
+# A person changes a choice every second at most; all methods on all backends are 36 runs at once.
+SUBMISSIONS = Rate(burst=80, per_second=1.0)
 
 
 def fit(argument: tuple[str, dict[str, Any]], progress: Progress) -> dict[str, Any]:
@@ -70,7 +73,8 @@ def submit(session: str, dataset: Dataset, config: RunConfig) -> Job:
 @cache
 def pool() -> WorkerPool:
     """The one pool of the server, started when it is first needed."""
-    workers = WorkerPool(warm_up=tuple(partial(_map_a_few, method) for method in WARM_METHODS))
+    warm_up = tuple(partial(_map_a_few, method) for method in WARM_METHODS)
+    workers = WorkerPool(warm_up=warm_up, rate=SUBMISSIONS)
     # Runs before multiprocessing's own way out, which is registered by the import above and would
     # meet workers that the pool has buried.
     atexit.register(workers.close)

@@ -7,6 +7,7 @@ doing; a spare worker, already warm, takes its place.
 """
 
 import itertools
+import logging
 import multiprocessing
 import os
 import threading
@@ -19,7 +20,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import WattfoldError
+from dashboard.rates import Rate, Throttle
 from dashboard.worker import Task, work
+
+_log = logging.getLogger(__name__)
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -27,6 +31,8 @@ _POLL_SECONDS = 0.1
 # A job that has run for so long may be given up: another worker gets warm for the next one. Most
 # jobs are over by then, and none of them shares the cores with imports.
 _LONG_SECONDS = 2.0
+_DISMISS_SECONDS = 1.0
+_MAXIMUM_QUEUED = 500
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,8 @@ class WorkerPool:
         compilation that nobody should wait for. Workers get warm one after the other, so that
         another is free for a job meanwhile; one that is needed nevertheless finishes the function
         that it is at, and calls all of them another time.
+    rate : Rate, optional
+        How often each session may ask; by default as often as it likes.
     """
 
     def __init__(
@@ -103,10 +111,12 @@ class WorkerPool:
         *,
         limits: Limits | None = None,
         warm_up: tuple[Callable[[], None], ...] = (),
+        rate: Rate | None = None,
     ) -> None:
         self.size = size or int(os.environ.get("WATTFOLD_WORKERS") or max(_cores() - 1, 1))
         self.limits = limits or Limits()
         self._warm_up = warm_up
+        self._throttle = Throttle(rate) if rate else None
         self._context = multiprocessing.get_context("spawn")
         self._lock = threading.Lock()
         self._workers: list[_Worker] = []
@@ -125,6 +135,13 @@ class WorkerPool:
         with self._lock:
             if self._closing:
                 raise WattfoldError("the server is stopping; ask again when it is back")
+            wait_seconds = self._throttle.seconds_to_wait(session) if self._throttle else 0.0
+            if wait_seconds:
+                raise WattfoldError(
+                    f"too many runs were asked for at once; try again in {wait_seconds:.0f} s"
+                )
+            if len(self._queued) >= _MAXIMUM_QUEUED:
+                raise WattfoldError("too many runs wait to be computed; try again in a minute")
             job = self._open.get(key)
             if job is None:
                 job = self._open[key] = Job(key, task, argument, {session})
@@ -152,6 +169,8 @@ class WorkerPool:
         with self._lock:
             jobs = [job for job in self._open.values() if session in job.sessions]
             self._served.pop(session, None)
+            if self._throttle:
+                self._throttle.forget(session)
         for job in jobs:
             self.cancel(session, job)
 
@@ -189,9 +208,19 @@ class WorkerPool:
                     self._hear(pipes[ready])  # type: ignore[index]  # wait() forgets the type
             self._enforce_limits()
         with self._lock:
+            self._dismiss_the_idle()
             for worker in list(self._workers):
                 self._end(worker)
             self._reap(patience=5.0)
+
+    def _dismiss_the_idle(self) -> None:
+        """Let the workers that do nothing end by themselves, which cleans up after them."""
+        idle = [worker for worker in self._workers if worker.job is None]
+        for worker in idle:
+            worker.pipe.close()
+        deadline = time.monotonic() + _DISMISS_SECONDS
+        for worker in idle:
+            worker.process.join(timeout=max(0.0, deadline - time.monotonic()))
 
     def _end(self, worker: _Worker) -> None:
         """Kill a worker; the supervising thread buries it."""
@@ -325,6 +354,11 @@ class WorkerPool:
             self._number_queue()
         job.state, job.ended = state, time.monotonic()
         job.finished.set()
+        task = getattr(job.task, "__name__", "task")
+        facts = {"task": task, "state": state, "seconds": round(job.seconds, 2)}
+        _log.info("job", extra=facts)
+        # The argument and the error may name households.
+        _log.debug("job in detail", extra={"argument": job.argument, "problem": job.error})
 
     def _wake(self) -> None:
         self._wake_in.send_bytes(b"!")

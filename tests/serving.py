@@ -8,30 +8,38 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
 
 @contextmanager
-def serving(dataset: Path, *, cache: Path | None = None) -> Iterator[str]:
-    """Serve a dataset and yield the address; the cache is the user's unless one is named."""
+def serving(
+    dataset: Path, *options: str, cache: Path | None = None, errors: Path | None = None
+) -> Iterator[str]:
+    """Serve a dataset and yield the address; the cache is the user's unless one is named.
+
+    What the server says on standard error goes to the file ``errors``, if one is named.
+    """
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-c", "from dashboard.cli import main; main()"]
+    stack = ExitStack()
     server = subprocess.Popen(
-        [*command, "serve", str(dataset), "--port", str(port), "--no-browser"],
+        [*command, "serve", str(dataset), "--port", str(port), "--no-browser", *options],
         cwd=ROOT,
+        stderr=stack.enter_context(errors.open("wb")) if errors else None,
         env=os.environ if cache is None else {**os.environ, "WATTFOLD_CACHE": str(cache)},
     )
     address = f"http://localhost:{port}"
+    health = f"http://localhost:{port}/healthz"
     try:
         for _ in range(600):
             assert server.poll() is None, "the server ended"
             try:
-                urllib.request.urlopen(address, timeout=60).close()
+                urllib.request.urlopen(health, timeout=60).close()
                 break
             except urllib.error.URLError:
                 time.sleep(0.2)
@@ -39,3 +47,4 @@ def serving(dataset: Path, *, cache: Path | None = None) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(timeout=30)
+        stack.close()

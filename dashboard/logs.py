@@ -1,0 +1,107 @@
+"""Logs of the server: one line an event, for people or as JSON, without anybody's data.
+
+Readings are never logged. Ids of households, and texts that may contain them (messages of a
+browser, the words of an error), are logged at level debug only.
+"""
+
+import json
+import logging
+import sys
+import time
+import traceback
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from tornado.web import RequestHandler
+
+LEVELS = ("debug", "info", "warning", "error")
+Level = Literal["debug", "info", "warning", "error"]
+
+# Libraries quote what they cannot make sense of. Who was refused is no secret.
+_OURS = ("core", "dashboard", "py.warnings")
+_HARMLESS = "Refusing websocket connection"
+_NOISY = ("bokeh", "tornado", "panel", "asyncio", "numba", "matplotlib", "fontTools")
+
+_access = logging.getLogger("dashboard.access")
+_KNOWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+
+
+class DiscreetFormatter(logging.Formatter):
+    """Formats an event; below debug, errors are told by their kind and place only."""
+
+    def __init__(self, *, as_json: bool, discreet: bool) -> None:
+        super().__init__()
+        self._as_json = as_json
+        self._discreet = discreet
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Make one line of a record (more for a traceback at level debug)."""
+        text = str(record.msg)
+        quoting = self._discreet and not (
+            record.name.startswith(_OURS) or text.startswith(_HARMLESS)
+        )
+        event: dict[str, Any] = {
+            "time": self.formatTime(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            # Of a message that may quote, its unfilled first line: 'Unhandled exception: %r'.
+            "event": text.partition("\n")[0] if quoting else record.getMessage(),
+        }
+        event |= {name: value for name, value in vars(record).items() if name not in _KNOWN}
+        if record.exc_info and record.exc_info[1] is not None:
+            event["error"] = self._describe(record.exc_info[1])
+        if self._as_json:
+            return json.dumps(event, ensure_ascii=False, default=str)
+        first = f"{event.pop('time')} {event.pop('level'):7} {event.pop('event')}"
+        event.pop("logger")
+        return " ".join([first, *(f"{name}={value}" for name, value in event.items())])
+
+    def _describe(self, error: BaseException) -> str:
+        if not self._discreet:
+            return "".join(traceback.format_exception(error)).rstrip()
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [f"{frame.filename}:{frame.lineno}" for frame in frames[-4:]]
+        return f"{type(error).__name__} at {' < '.join(reversed(places))}"
+
+    def formatTime(  # noqa: N802 (the name is logging's)
+        self, record: logging.LogRecord, datefmt: str | None = None
+    ) -> str:
+        """UTC, to the millisecond."""
+        seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        return f"{seconds}.{int(record.msecs):03d}Z"
+
+
+def set_up(level: Level, *, as_json: bool | None = None) -> None:
+    """Send the logs of this process to standard error.
+
+    As JSON unless a person is looking; libraries only from their warnings on, except at debug.
+    """
+    as_json = not sys.stderr.isatty() if as_json is None else as_json
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(DiscreetFormatter(as_json=as_json, discreet=level != "debug"))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    for name in _NOISY:
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+        logger.setLevel("INFO" if level == "debug" else max(logging.WARNING, root.level))
+    logging.captureWarnings(True)
+
+
+def log_request(handler: "RequestHandler") -> None:
+    """Log a request without its query, which may be a share link with ids in it."""
+    status = handler.get_status()
+    level = logging.ERROR if status >= 500 and status != 503 else logging.DEBUG
+    request = handler.request
+    _access.log(
+        level,
+        "request",
+        extra={
+            "status": status,
+            "method": request.method,
+            "path": request.path,
+            "milliseconds": round(1000 * request.request_time(), 1),
+        },
+    )

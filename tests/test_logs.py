@@ -1,0 +1,48 @@
+"""Logs that people and machines can read, and that tell nobody's data."""
+
+import json
+import logging
+
+from core.errors import InputError
+from dashboard.logs import DiscreetFormatter
+
+
+def record_of(logger: str, message: str, *arguments: object, error: bool = False, **extra: object):
+    try:
+        raise InputError("there is no household '1003'")
+    except InputError as problem:
+        info = (type(problem), problem, problem.__traceback__) if error else None
+    return logging.getLogger(logger).makeRecord(
+        logger, logging.ERROR, "file", 1, message, arguments, info, extra=extra
+    )
+
+
+def test_an_event_is_one_object_with_its_facts():
+    line = DiscreetFormatter(as_json=True, discreet=True).format(
+        record_of("dashboard.jobs", "job", seconds=1.5, state="done")
+    )
+    event = json.loads(line)
+    assert (event["event"], event["seconds"], event["state"]) == ("job", 1.5, "done")
+    assert event["level"] == "error"
+    text = DiscreetFormatter(as_json=False, discreet=True).format(
+        record_of("dashboard.jobs", "job", seconds=1.5)
+    )
+    assert text.endswith("error   job seconds=1.5")
+
+
+def test_what_was_received_and_the_words_of_errors_are_told_at_debug_only():
+    record = record_of("bokeh.server.views.ws", "cannot read %r", "house 1003", error=True)
+    discreet = DiscreetFormatter(as_json=True, discreet=True).format(record)
+    assert "1003" not in discreet
+    assert "cannot read" in discreet
+    assert "InputError at" in discreet
+    assert "test_logs.py" in discreet
+    open_ = DiscreetFormatter(as_json=True, discreet=False).format(record)
+    assert "house 1003" in open_
+    assert "no household" in open_
+
+
+def test_an_unhandled_error_of_the_event_loop_is_told_without_its_words():
+    message = "Task exception was never retrieved\nfuture: <Task exception=InputError('1003')>"
+    line = DiscreetFormatter(as_json=True, discreet=True).format(record_of("asyncio", message))
+    assert json.loads(line)["event"] == "Task exception was never retrieved"

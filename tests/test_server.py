@@ -1,0 +1,208 @@
+"""The server as strangers meet it: headers, signatures, origins, limits, health, logs."""
+
+import asyncio
+import json
+import re
+from contextlib import suppress
+from email.message import Message
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+from bokeh.util.token import generate_jwt_token, get_session_id
+from serving import serving
+from tornado.httpclient import HTTPRequest
+from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
+
+
+@pytest.fixture(scope="module")
+def log_file(tmp_path_factory):
+    return tmp_path_factory.mktemp("log") / "errors"
+
+
+@pytest.fixture(scope="module")
+def host(demo_path, tmp_path_factory, log_file):
+    """Host and port of a server for two."""
+    cache = tmp_path_factory.mktemp("cache")
+    options = ("--max-sessions", "2", "--log-level", "info")
+    with serving(demo_path, *options, cache=cache, errors=log_file) as address:
+        yield address.removeprefix("http://")
+
+
+def fetch(host: str, path: str = "/", method: str = "GET", **headers: str):
+    """Ask for a path; return the status, the headers and the body."""
+    connection = HTTPConnection(host, timeout=60)
+    try:
+        connection.request(method, path, headers=headers)
+        response = connection.getresponse()
+        return response.status, response.headers, response.read().decode(errors="replace")
+    finally:
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def page(host):
+    """The page as a browser gets it: headers and text."""
+    status, headers, text = fetch(host)
+    assert status == 200
+    return headers, text
+
+
+@pytest.fixture(scope="module")
+def token(page):
+    """The token of the page's session, signed by the server."""
+    return re.search(r'"token":"([^"]+)"', page[1])[1]
+
+
+async def connect(host: str, token: str, **headers: str) -> WebSocketClientConnection:
+    request = HTTPRequest(f"ws://{host}/ws", headers={"Origin": f"http://{host}", **headers})
+    return await websocket_connect(request, subprotocols=["bokeh", token])
+
+
+def first_answer(host: str, token: str, **headers: str) -> str | None:
+    """The first message that the server sends on a new connection, None if it closes it."""
+
+    async def ask() -> str | None:
+        connection = await connect(host, token, **headers)
+        message = await asyncio.wait_for(connection.read_message(), timeout=60)
+        await leave(connection)
+        return message
+
+    return asyncio.run(ask())
+
+
+async def leave(connection: WebSocketClientConnection) -> None:
+    """Close a connection, and give its socket the time to end."""
+    connection.close()
+    await asyncio.sleep(0.2)
+
+
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/nothing", "/static/js/bokeh.min.js", "/favicon.ico"]
+)
+def test_every_response_has_the_headers(host, path):
+    _, headers, _ = fetch(host, path)
+    policy = dict(
+        part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";")
+    )
+    assert policy["frame-ancestors"] == policy["object-src"] == "'none'"
+    assert "'unsafe-inline'" not in policy["script-src"]
+    assert all("http" not in sources and "*" not in sources for sources in policy.values())
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert "Server" not in headers
+
+
+def test_the_scripts_of_a_page_have_its_nonce_and_no_page_has_that_of_another(host, page):
+    headers, text = page
+    nonces = [
+        re.search(r"'nonce-([\w-]+)'", each["Content-Security-Policy"])[1]
+        for each in (headers, fetch(host, "/nothing")[1], fetch(host, "/nothing")[1])
+    ]
+    assert len(set(nonces)) == 3
+    scripts = re.findall(r"<script[^>]*>", text)
+    assert scripts
+    assert all(f'nonce="{nonces[0]}"' in script for script in scripts)
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_page_gets_a_session_by_its_signed_token(host, token):
+    assert "ACK" in (first_answer(host, token) or "")
+
+
+def test_tokens_that_the_server_did_not_sign_open_nothing(host, token):
+    forged = generate_jwt_token(get_session_id(token), signed=False)
+    assert first_answer(host, forged) is None
+    assert first_answer(host, token[:-4] + "AAAA") is None
+    assert fetch(host, "/?bokeh-session-id=mine")[0] == 403
+    assert fetch(host, f"/?bokeh-token={forged}")[0] == 403
+
+
+def test_only_pages_of_this_server_may_connect(host, token):
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Protocol": f"bokeh, {token}",
+    }
+    for origin in ("http://evil.example", "http://localhost.evil.example:5006", "null"):
+        assert fetch(host, "/ws", **upgrade, Origin=origin)[0] == 403
+
+
+def test_a_form_of_another_page_is_refused(host):
+    for path in ("/", "/healthz", "/ws"):
+        assert fetch(host, path, "POST")[0] in (403, 405)
+    assert fetch(host, "/healthz", "POST")[0] == 403  # for want of an XSRF token
+
+
+def test_a_message_that_is_too_large_ends_its_connection_and_no_more(host, token):
+    async def flood() -> None:
+        connection = await connect(host, token)
+        await connection.read_message()
+        with suppress(WebSocketClosedError):  # it may be closed before all is sent
+            await connection.write_message("x" * (21 * 2**20))
+        while await asyncio.wait_for(connection.read_message(), timeout=60) is not None:
+            pass
+        await leave(connection)
+
+    asyncio.run(flood())
+    assert fetch(host, "/healthz")[0] == 200
+
+
+def test_files_outside_the_served_ones_are_not_served(host):
+    for path in (
+        "/static/../../../../etc/passwd",
+        "/static/..%2f..%2f..%2fetc/passwd",
+        "//etc/passwd",
+    ):
+        assert fetch(host, path)[0] in (400, 403, 404)
+    assert fetch(host, "/components/dashboard.jobs/WorkerPool/_esm/../../../jobs.py")[0] in (
+        403,
+        404,
+    )
+
+
+def test_health_and_readiness(host):
+    status, _, body = fetch(host, "/healthz")
+    assert status == 200
+    assert json.loads(body)["version"] == "0.1.0"
+    status, _, body = fetch(host, "/readyz")
+    assert (status, json.loads(body)) == (200, {"status": "ready", "problems": {}})
+
+
+def test_beyond_the_cap_the_page_is_busy_at_once(host, token):
+    async def come_third() -> tuple[int, Message, str]:
+        first = await connect(host, token)
+        await first.read_message()
+        second = await asyncio.to_thread(fetch, host)
+        assert second[0] == 200
+        third = await asyncio.to_thread(fetch, host)
+        await leave(first)
+        return third
+
+    status, headers, text = asyncio.run(come_third())
+    assert status == 503
+    assert int(headers["Retry-After"]) > 0
+    assert "Wattfold is busy" in text
+    assert "Content-Security-Policy" in headers
+    assert fetch(host, "/healthz")[0] == 200
+
+
+def test_the_logs_are_objects_that_tell_nobodys_data(host, log_file, demo_path):
+    from core.readings import Dataset
+
+    events = [json.loads(line) for line in log_file.read_text().splitlines()]
+    assert {"serving", "session opened"} <= {event["event"] for event in events}
+    assert all({"time", "level", "logger"} <= event.keys() for event in events)
+    text = log_file.read_text()
+    assert "evil.example" in text  # who was refused is told
+    assert not any(f'"{name}"' in text for name in Dataset.open(demo_path).households["household"])
+    assert "xxxx" not in text
+
+
+def test_the_page_that_a_person_waits_for_is_listening_on_this_machine_alone(host):
+    port = int(host.partition(":")[2])
+    listening = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    assert f"0100007F:{port:04X}" in listening
+    assert f"00000000:{port:04X}" not in listening
