@@ -21,6 +21,7 @@ check: .venv/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python tests/check_safety.py
 
 format: .venv/installed-test
 	$(BIN)/ruff format .
