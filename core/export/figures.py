@@ -121,13 +121,14 @@ def map_figure(
     contours: Mapping[str, str] | None = None,
     marked: Sequence[int] = (),
     named: bool = True,
+    ranges: tuple[float, float, float, float] | None = None,
     anomaly_color: str | None = None,
 ) -> "Figure":
     """Draw the map as it is coloured.
 
     Parameters
     ----------
-    shown, contours, marked, anomaly_color
+    shown, contours, marked, ranges, anomaly_color
         As :func:`core.figures.draw_colored_map` has them.
     named : bool
         Whether anomalies are named.
@@ -143,6 +144,7 @@ def map_figure(
         shown=shown,
         contours=contours,
         marked=marked,
+        ranges=ranges,
         anomaly_color=anomaly_color,
         axis_names=names,
         size=paper.inches,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, Self
 
@@ -32,21 +32,27 @@ class Provenance:
         Of the Wattfold that made it.
     withheld : tuple of str
         What was left out so that nobody can be identified, in words.
+    view : mapping
+        How the page showed it, as JSON has it; whoever uses it must check it.
     """
 
     config: RunConfig
     dataset: str
     version: str
     withheld: tuple[str, ...] = ()
+    view: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, run: Run, *, withheld: tuple[str, ...] = ()) -> Self:
+    def of(
+        cls, run: Run, *, withheld: tuple[str, ...] = (), view: Mapping[str, Any] | None = None
+    ) -> Self:
         """Describe a run that was made by this Wattfold."""
         return cls(
             config=run.config,
             dataset=run.dataset_digest,
             version=version("wattfold"),
             withheld=withheld,
+            view=view or {},
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -58,6 +64,8 @@ class Provenance:
         }
         if self.withheld:
             told["withheld"] = list(self.withheld)
+        if self.view:
+            told["view"] = dict(self.view)
         return told
 
     @classmethod
@@ -67,14 +75,13 @@ class Provenance:
             raise InputError(
                 "the file's description names no run; choose a file that Wattfold has written"
             )
-        withheld = content.get("withheld", [])
-        if not isinstance(withheld, list):
-            withheld = []
+        withheld, view = content.get("withheld"), content.get("view")
         return cls(
             config=RunConfig.from_json(content["config"]),
             dataset=_text(content.get("dataset")),
             version=_text(content.get("wattfold")),
-            withheld=tuple(_text(each) for each in withheld[:_MAX_TEXT]),
+            withheld=tuple(map(_text, withheld)) if isinstance(withheld, list) else (),
+            view=view if isinstance(view, dict) else {},
         )
 
     def for_html(self) -> str:

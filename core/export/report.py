@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -81,6 +82,7 @@ def make_report(
     plan: Plan | None = None,
     remarks: Remarks | None = None,
     privacy: Privacy = "keep",
+    view: Mapping[str, Any] | None = None,
     store: Store,
     dataset_name: str = "",
     threads: int | None = None,
@@ -100,6 +102,8 @@ def make_report(
         Come as the first section.
     privacy : {'keep', 'hash', 'drop'}
         What becomes of the ids of households.
+    view : mapping, optional
+        How the page showed the run, kept in the report.
     store : Store
         Where stages are fetched and kept.
     dataset_name : str, optional
@@ -118,6 +122,7 @@ def make_report(
         dataset=dataset.digest,
         version=version("wattfold"),
         withheld=anonymous.withheld,
+        view=view or {},
     )
     with tempfile.TemporaryDirectory(prefix="wattfold-report-") as name:
         directory = Path(name)

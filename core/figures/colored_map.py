@@ -59,6 +59,7 @@ def draw_colored_map(
     shown: np.ndarray | None = None,
     contours: Mapping[str, str] | None = None,
     marked: Sequence[int] = (),
+    ranges: tuple[float, float, float, float] | None = None,
     anomaly_color: str | None = None,
     title: str | None = None,
     axis_names: tuple[str, str] = ("first coordinate", "second coordinate"),
@@ -83,6 +84,8 @@ def draw_colored_map(
         Draws the borders of the highest density regions in these colours.
     marked : sequence of int
         Rows to ring.
+    ranges : (x0, x1, y0, y1), optional
+        The part of the plane that is seen; all points by default.
     anomaly_color : str, optional
         Of the anomalies; by default they have their own colour with a black rim.
     title : str, optional
@@ -98,6 +101,11 @@ def draw_colored_map(
     style_axes(axes, title=title)
     frame_map(axes, points)
     visible = np.ones(len(points), bool) if shown is None else np.asarray(shown, bool)
+    if ranges is not None:
+        x0, x1, y0, y1 = ranges
+        axes.set_aspect("auto")
+        axes.set(xlim=(x0, x1), ylim=(y0, y1))
+        visible &= ((points >= [x0, y0]) & (points <= [x1, y1])).all(axis=1)
     _scatter(axes, points, hdr, colors, visible, anomaly_color)
     if contours is not None:
         _draw_contours(axes, hdr, contours)

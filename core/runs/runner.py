@@ -142,6 +142,10 @@ class Runner:
             peak_memory_mb=peak_memory_mb(),
         )
 
+    def cube(self, config: RunConfig) -> Cube:
+        """Return the counts that a run of the config starts from."""
+        return self._stages(config, Journal(silent)).cube()
+
     def inputs(self, config: RunConfig) -> tuple[Cube, Vectors]:
         """Return the counts and the vectors that a run of the config starts from."""
         stages = self._stages(config, Journal(silent))
