@@ -6,6 +6,7 @@ browser, the words of an error), are logged at level debug only.
 
 import json
 import logging
+import re
 import sys
 import time
 import traceback
@@ -19,6 +20,7 @@ Level = Literal["debug", "info", "warning", "error"]
 
 # Libraries quote what they cannot make sense of. Who was refused is no secret.
 _OURS = ("core", "dashboard", "py.warnings")
+_QUOTED = re.compile(r"\n| changing property")
 _HARMLESS = "Refusing websocket connection"
 _NOISY = ("bokeh", "tornado", "panel", "asyncio", "numba", "matplotlib", "fontTools")
 
@@ -44,8 +46,8 @@ class DiscreetFormatter(logging.Formatter):
             "time": self.formatTime(record),
             "level": record.levelname.lower(),
             "logger": record.name,
-            # Of a message that may quote, its unfilled first line: 'Unhandled exception: %r'.
-            "event": text.partition("\n")[0] if quoting else record.getMessage(),
+            # Of a message that may quote, its unfilled first words: 'Unhandled exception: %r'.
+            "event": _QUOTED.split(text)[0] if quoting else record.getMessage(),
         }
         event |= {name: value for name, value in vars(record).items() if name not in _KNOWN}
         if record.exc_info and record.exc_info[1] is not None:

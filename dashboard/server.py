@@ -13,6 +13,7 @@ from panel.io.server import Server, get_server
 from tornado.routing import Rule
 
 from core.build import describe
+from core.errors import WattfoldError
 from dashboard import fits
 from dashboard.admission import DEFAULT_MAXIMUM_SESSIONS, BusyHandler, WhenFull
 from dashboard.health import HealthHandler, ReadyHandler
@@ -92,6 +93,9 @@ def make_server(settings: ServerSettings) -> Server:
         unused_session_lifetime_milliseconds=_UNUSED_SESSION_MILLISECONDS,
     )
     tornado = server._tornado
+    for handler in tornado.applications["/"].application.handlers:
+        if handler.failed:
+            raise WattfoldError(f"the page cannot be made: {handler.error}")
     tornado.add_transform(SecurityHeaders)
 
     def is_full() -> bool:

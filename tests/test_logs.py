@@ -46,3 +46,9 @@ def test_an_unhandled_error_of_the_event_loop_is_told_without_its_words():
     message = "Task exception was never retrieved\nfuture: <Task exception=InputError('1003')>"
     line = DiscreetFormatter(as_json=True, discreet=True).format(record_of("asyncio", message))
     assert json.loads(line)["event"] == "Task exception was never retrieved"
+
+
+def test_what_a_page_sent_is_not_told_by_panel():
+    message = "Callback failed for object named 'Household' changing property {'value': '1003'}"
+    line = DiscreetFormatter(as_json=True, discreet=True).format(record_of("panel.x", message))
+    assert json.loads(line)["event"] == "Callback failed for object named 'Household'"

@@ -33,6 +33,7 @@ class Laplacian(SpectralMethod):
             name="sigma",
             default=0.0,
             low=0.0,
+            high=1e6,
             help="σ of the heat kernel in the distance's own units; 0 takes the median distance "
             "between neighbours",
         ),

@@ -39,6 +39,7 @@ class KDTree(Backend):
             name="epsilon",
             default=1.0,
             low=0.0,
+            high=1e6,
             help="A distance found is at most (1+ε) times the true one; 0 is exact.",
         ),
         Parameter(
