@@ -7,7 +7,7 @@ import panel as pn
 from dashboard import fits
 from dashboard.admission import BUSY, maximum_sessions
 from dashboard.components import PlainText
-from dashboard.page import create_page
+from dashboard.shell import create_page
 
 log = logging.getLogger("dashboard.sessions")
 

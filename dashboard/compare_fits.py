@@ -10,15 +10,16 @@ from typing import Any
 
 from core.progress import Progress
 from core.readings import Dataset
-from core.runs import RunConfig, Runner, Store
+from core.runs import RunConfig, Runner
 from core.study.warm_up import WarmUp
 from dashboard import fits
+from dashboard.datasets import store_of
 from dashboard.jobs import Job
 
 
 def submit(session: str, dataset: Dataset, config: RunConfig) -> Job:
     """Ask the pool for one map; it ends up in the store, where `fits.fetch` finds it."""
-    key = ("compare", dataset.digest, str(config.to_json()))
+    key = ("compare", str(dataset.path), dataset.digest, str(config.to_json()))
     return fits.pool().submit(session, key, fit, (str(dataset.path), config.to_json()))
 
 
@@ -35,7 +36,7 @@ def fit(argument: tuple[str, dict[str, Any]], progress: Progress) -> None:
 @lru_cache(maxsize=1)
 def _runner(path: str, digest: str) -> Runner:
     """The runner of a dataset as it is now, and what it remembers of the last run."""
-    return Runner(Dataset.open(path), store=Store.default())
+    return Runner(Dataset.open(path), store=store_of(path))
 
 
 @lru_cache

@@ -32,7 +32,7 @@ class Detail:
         )
         self.note = pmui.TextAreaInput(
             label="Note",
-            placeholder="What you make of it; kept in the session file and the report",
+            placeholder="What you make of it",
             rows=1,
             max_rows=6,
             auto_grow=True,

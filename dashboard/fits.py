@@ -2,16 +2,15 @@
 
 import atexit
 import multiprocessing.util  # noqa: F401 (see pool)
-import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 from core.progress import Progress
 from core.readings import Dataset
-from core.runs import Run, RunConfig, Store, run
+from core.runs import Run, RunConfig, run
 from dashboard import map_layers
+from dashboard.datasets import store_of
 from dashboard.jobs import Job, WorkerPool
 from dashboard.rates import Rate
 
@@ -25,7 +24,7 @@ def fit(argument: tuple[str, dict[str, Any]], progress: Progress) -> dict[str, A
     """Run a config on a dataset; all its stages end up in the store."""
     path, config = argument
     result = run(
-        Dataset.open(path), RunConfig.from_json(config), store=Store.default(), progress=progress
+        Dataset.open(path), RunConfig.from_json(config), store=store_of(path), progress=progress
     )
     return {
         "seconds": dict(result.seconds),
@@ -51,7 +50,7 @@ def _fetch(dataset: Dataset, config: RunConfig) -> Run | None:
         raise _NotStoredError
 
     try:
-        result = run(dataset, config, store=Store.default(), computing=refuse)
+        result = run(dataset, config, store=store_of(dataset.path), computing=refuse)
     except _NotStoredError:
         return None
     if result.n > map_layers.MAXIMUM_MARKERS:
@@ -66,7 +65,8 @@ def _readers() -> ThreadPoolExecutor:
 
 def submit(session: str, dataset: Dataset, config: RunConfig) -> Job:
     """Ask the pool for a run; the same run asked for by two sessions is fitted once."""
-    key = (dataset.digest, str(config.to_json()))
+    # The path, too: results on the same data are kept in two places if one of them is an upload.
+    key = (str(dataset.path), dataset.digest, str(config.to_json()))
     return pool().submit(session, key, fit, (str(dataset.path), config.to_json()))
 
 
@@ -94,8 +94,3 @@ def _map_a_few(method: str) -> None:
     vectors = Vectors.from_array(rows, distance="hellinger")
     embedding = embed(method, find_neighbors(vectors, k=10, backend="exact"), vectors)
     sample_size_notice(hdr_density(embedding.y).rank, np.arange(len(rows)))
-
-
-def dataset_path() -> Path:
-    """The dataset to show: WATTFOLD_DATA, or the demo data of a checkout."""
-    return Path(os.environ.get("WATTFOLD_DATA") or Path(__file__).parents[1] / "data" / "demo")

@@ -3,16 +3,15 @@
 import os
 import shutil
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from tornado.web import RequestHandler
 
 from core.build import build
 from core.errors import WattfoldError
-from core.readings import Dataset
 from core.runs import Store
 from dashboard import fits
+from dashboard.datasets import Catalogue
 
 # Less than that, and maps cannot be kept.
 MINIMUM_FREE_BYTES = 200 * 10**6
@@ -68,9 +67,8 @@ def check_disk() -> str:
 
 
 def _check_dataset() -> str:
-    path: Path = fits.dataset_path()
     try:
-        Dataset.open(path)
+        Catalogue.of_server().open()
     except WattfoldError:
         # The message has the path, which is nobody's business here; the page shows it.
         return "the dataset cannot be opened"

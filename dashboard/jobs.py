@@ -62,6 +62,7 @@ class Job:
     error: str = ""
     started: float = 0.0
     ended: float = 0.0
+    limits: Limits | None = None
     finished: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -130,8 +131,19 @@ class WorkerPool:
         self._thread = threading.Thread(target=self._supervise, name="jobs", daemon=True)
         self._thread.start()
 
-    def submit(self, session: str, key: Hashable, task: Task, argument: Any) -> Job:
-        """Ask for a piece of work; the same key asked for twice at once is one job."""
+    def submit(
+        self,
+        session: str,
+        key: Hashable,
+        task: Task,
+        argument: Any,
+        *,
+        limits: Limits | None = None,
+    ) -> Job:
+        """Ask for a piece of work; the same key asked for twice at once is one job.
+
+        It may use what the pool lets any job use, or what ``limits`` say.
+        """
         with self._lock:
             if self._closing:
                 raise WattfoldError("the server is stopping; ask again when it is back")
@@ -144,7 +156,7 @@ class WorkerPool:
                 raise WattfoldError("too many runs wait to be computed; try again in a minute")
             job = self._open.get(key)
             if job is None:
-                job = self._open[key] = Job(key, task, argument, {session})
+                job = self._open[key] = Job(key, task, argument, {session}, limits=limits)
                 self._queued.append(job)
             else:
                 job.sessions.add(session)
@@ -334,13 +346,14 @@ class WorkerPool:
             for worker in [worker for worker in self._workers if worker.job]:
                 job = worker.job
                 assert job is not None  # noqa: S101 (for the type checker)
+                limits = job.limits or self.limits
                 memory = _resident_mb(worker.process.pid)
-                if job.seconds > self.limits.seconds:
-                    job.error = f"stopped after {self.limits.seconds:.0f} s, the limit of a job"
-                elif memory > self.limits.memory_mb:
+                if job.seconds > limits.seconds:
+                    job.error = f"stopped after {limits.seconds:.0f} s, the limit of a job"
+                elif memory > limits.memory_mb:
                     job.error = (
                         f"stopped at {memory:.0f} MB of memory, the limit is "
-                        f"{self.limits.memory_mb:.0f} MB: try fewer points"
+                        f"{limits.memory_mb:.0f} MB: try fewer points"
                     )
                 else:
                     continue

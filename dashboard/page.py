@@ -1,16 +1,14 @@
 """The page: what is where, and what goes with what."""
 
-import uuid
+from collections.abc import Callable
 
 import holoviews as hv
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel.util import edit_readonly
 
 from core.errors import WattfoldError
 from core.readings import Dataset
-from dashboard import fits
 from dashboard.compare_tab import CompareTab
 from dashboard.components import ColorKey, PageKeys, PlainText
 from dashboard.data_tab import DataTab
@@ -24,34 +22,45 @@ from dashboard.sidebar import sidebar
 from dashboard.state import Explorer
 from dashboard.tables import anomaly_table, chosen_table
 
-_POLL_MILLISECONDS = 200
 _DETAIL_WIDTH = 430
 # As many names as the search field can hold; of more points, the households are offered.
 _MAXIMUM_NAMES = 5_000
-
-# The library greys the page out until the last plot is idle, seconds after it can be used: let it
-# turn in the bar, in nobody's way.
-_LOADER = """
-#loader {background: none; pointer-events: none; left: 185px; width: auto; height: 68px}
-#loader .spinner {width: 22px; height: 22px; border-width: 3px}
-"""
 
 hv.extension("bokeh")
 pn.extension("tabulator")
 
 
 class Page:
-    """One session's page on one dataset."""
+    """One session's page on one dataset.
 
-    def __init__(self, dataset: Dataset) -> None:
+    Parameters
+    ----------
+    session : str
+        For whom workers work.
+    link : str, optional
+        What a link to this dataset has in its query; None if a link cannot lead here.
+    open_data : callable, optional
+        Offers other data.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        *,
+        session: str,
+        link: str | None = "",
+        open_data: Callable[[], None] | None = None,
+    ) -> None:
         self.dataset = dataset
-        self.session = uuid.uuid4().hex
+        self.session = session
+        self._open_data = open_data
+        self._name = "Your own data" if link is None else dataset.path.name
         self.explorer = Explorer(dataset)
         self.fitting = Fitting(dataset, self.explorer, self.session)
         self.map = MapView(self.explorer)
         self.detail = Detail(self.explorer)
         self.data = DataTab(dataset)
-        self.sharing = Sharing(self.explorer)
+        self.sharing = Sharing(self.explorer, link)
         self.compare = CompareTab(
             dataset, self.explorer, explore=lambda: setattr(self.tabs, "active", 0)
         )
@@ -219,12 +228,9 @@ class Page:
             margin=0,
         )
 
-    def view(self) -> pmui.Page:
-        """Lay out the page."""
+    def main(self) -> list[pn.viewable.Viewable]:
+        """What fills the window: the tabs."""
         explorer = self.explorer
-        households = self.dataset.households
-        first, last = households["first"].min(), households["last"].max()
-        facts = f"{len(households):,} households · {first:%-d %b %Y} to {last:%-d %b %Y}"
         keys = PageKeys(
             {
                 "ArrowDown": lambda: explorer.step(1),
@@ -247,54 +253,46 @@ class Page:
         )
         shown = {1: self.compare.show, 2: self.data.show}
         self.tabs.param.watch(lambda event: shown.get(event.new, lambda: None)(), "active")
-        page = pmui.Page(
-            title="Wattfold",
-            busy_indicator=None,
-            raw_css=[_LOADER],
-            header=[
-                pn.Spacer(sizing_mode="stretch_width"),
-                self.exporting.button,
-                self.sharing.bar,
-            ],
-            sidebar=[
-                PlainText(self.dataset.path.name, look="heading", margin=(8, 12, 0, 12)),
-                PlainText(facts, look="quiet", margin=(0, 12, 4, 12)),
-                *sidebar(explorer),
-                self.fitting.panel,
-            ],
-            sidebar_width=280,
-            main=[
-                self.tabs,
-                keys,
-                self.sharing.dialog,
-                self.exporting.dialog,
-                self.exporting.download,
-            ],
+        return [
+            self.tabs,
+            keys,
+            self.sharing.dialog,
+            self.exporting.dialog,
+            self.exporting.download,
+        ]
+
+    def sidebar(self) -> list[pn.viewable.Viewable]:
+        """What is at the left: the data, and the choices that make a map."""
+        households = self.dataset.households
+        first, last = households["first"].min(), households["last"].max()
+        facts = f"{len(households):,} households · {first:%-d %b %Y} to {last:%-d %b %Y}"
+        other = pmui.Button(
+            label="Open data",
+            icon="folder_open",
+            variant="text",
+            size="small",
+            margin=(0, 8, 4, 8),
+            visible=self._open_data is not None,
         )
-        # A page that tells when it is busy walks through all its models twice for every click, for
-        # seconds in all; what takes long here has a progress bar.
-        with edit_readonly(page):
-            page.busy = False
-        return page
+        if self._open_data is not None:
+            offer = self._open_data
+            other.on_click(lambda _: offer())
+        return [
+            PlainText(self._name, look="heading", margin=(8, 12, 0, 12)),
+            PlainText(facts, look="quiet", margin=(0, 12, 0, 12)),
+            other,
+            *sidebar(self.explorer),
+            self.fitting.panel,
+        ]
 
+    def header(self) -> list[pn.viewable.Viewable]:
+        """What is in the bar."""
+        return [
+            pn.Spacer(sizing_mode="stretch_width"),
+            self.exporting.button,
+            self.sharing.bar,
+        ]
 
-def create_page() -> pmui.Page:
-    """Make the page of a new session."""
-    try:
-        dataset = Dataset.open(fits.dataset_path())
-    except WattfoldError as error:
-        return pmui.Page(title="Wattfold", main=[PlainText(str(error), look="error", margin=30)])
-    page = Page(dataset)
-    for token in pn.state.session_args.get("view", [])[:1]:
-        page.open_link(token.decode(errors="replace"))
-    # The first run is looked for at once, and shown when the browser has the page: Panel drops
-    # what changes between sending the page and hearing that it is drawn.
-    page.poll()
-
-    def keep_polling() -> None:
-        pn.state.add_periodic_callback(page.poll, period=_POLL_MILLISECONDS)
-
-    pn.state.onload(keep_polling)
-    pn.state.on_session_destroyed(lambda _: fits.pool().cancel_session(page.session))
-    pn.state.on_session_destroyed(lambda _: page.exporting.end())
-    return page.view()
+    def end(self) -> None:
+        """Let go of what this page alone holds."""
+        self.exporting.end()

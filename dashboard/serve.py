@@ -11,6 +11,7 @@ from core.errors import InputError
 from core.progress import Progress
 from core.readings import Dataset
 from core.runs import Store
+from dashboard.datasets import Catalogue
 from dashboard.logs import LEVELS
 
 NAME = "serve"
@@ -20,7 +21,10 @@ HELP = "serve the page that explores a dataset"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument(
-        "dataset", nargs="?", metavar="DIR", help="a dataset directory (default: WATTFOLD_DATA)"
+        "dataset",
+        nargs="?",
+        metavar="DIR",
+        help="a dataset directory, or a folder of them (default: WATTFOLD_DATA)",
     )
     parser.add_argument("--port", type=int, default=5006, help="the port to listen on (5006)")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
@@ -69,7 +73,7 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     path = arguments.dataset or os.environ.get("WATTFOLD_DATA")
     if not path:
         raise InputError("name the dataset to serve, or set WATTFOLD_DATA; wattfold demo makes one")
-    dataset = Dataset.open(path)
+    dataset = Catalogue(Path(path)).open()
     os.environ["WATTFOLD_DATA"] = str(Path(path).absolute())
     settings = _settings(arguments)
     _check_free(arguments.address, arguments.port)

@@ -28,10 +28,14 @@ _ABOUT_FILE = "Keeps the picture and your notes, to go on another day or on anot
 
 
 class Sharing:
-    """The buttons in the bar, and the dialog behind one of them."""
+    """The buttons in the bar, and the dialog behind one of them.
 
-    def __init__(self, explorer: Explorer) -> None:
+    ``link`` is what the query of a link has before the scene; None for data that no link leads to.
+    """
+
+    def __init__(self, explorer: Explorer, link: str | None = "") -> None:
         self.explorer = explorer
+        self._link = link
         self.history = History()
         self._changed = False
         explorer.param.watch(self._note_change, list(_REMEMBERED))
@@ -133,9 +137,11 @@ class Sharing:
         scene = self.explorer.scene()
         if scene is None:
             self._say("The link and the file are there as soon as the map shows your settings.")
+        elif self._link is None:
+            self._say("These data are yours alone, so no link leads here; save a session instead.")
         else:
             try:
-                self.link.text = f"?view={scene.to_token(self.explorer.dataset)}"
+                self.link.text = f"?{self._link}view={scene.to_token(self.explorer.dataset)}"
             except WattfoldError as error:
                 self._fail(str(error))
         self.saved.disabled = scene is None

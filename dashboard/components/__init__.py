@@ -5,10 +5,20 @@ never as HTML.
 """
 
 from dashboard.components.copy import CopyText
+from dashboard.components.file_drop import FileDrop
 from dashboard.components.keys import PageKeys
 from dashboard.components.legend import ColorKey
 from dashboard.components.links import PointLinks
 from dashboard.components.small_map import MapMarks, SmallMap
 from dashboard.components.text import PlainText
 
-__all__ = ["ColorKey", "CopyText", "MapMarks", "PageKeys", "PlainText", "PointLinks", "SmallMap"]
+__all__ = [
+    "ColorKey",
+    "CopyText",
+    "FileDrop",
+    "MapMarks",
+    "PageKeys",
+    "PlainText",
+    "PointLinks",
+    "SmallMap",
+]

@@ -35,7 +35,7 @@ export function render({model}) {
   }
   field.onfocus = () => field.select()
   for (const name of ["text", "is_query", "lines", "label"]) {
-    model.on(`change:${name}`, draw)
+    model.on(name, draw)
   }
   draw()
   box.append(field, button)

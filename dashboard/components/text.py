@@ -13,7 +13,7 @@ class PlainText(JSComponent):
     text = param.String(default="", doc="What is shown; line breaks are kept")
     look: Any = param.Selector(
         default="body",
-        objects=["title", "heading", "body", "quiet", "error"],
+        objects=["title", "heading", "body", "quiet", "error", "report"],
         doc="How it is set",
     )
 

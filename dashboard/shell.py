@@ -1,0 +1,93 @@
+"""The window: a frame that stays, and the page of one dataset in it."""
+
+import uuid
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.util import edit_readonly
+
+from core.errors import WattfoldError
+from core.readings import Dataset
+from dashboard import fits
+from dashboard.components import PlainText
+from dashboard.data_dialog import DataDialog
+from dashboard.datasets import Catalogue
+from dashboard.page import Page
+
+_POLL_MILLISECONDS = 200
+
+# The library greys the page out until the last plot is idle, seconds after it can be used: let it
+# turn in the bar, in nobody's way.
+_LOADER = """
+#loader {background: none; pointer-events: none; left: 185px; width: auto; height: 68px}
+#loader .spinner {width: 22px; height: 22px; border-width: 3px}
+"""
+
+
+class Shell:
+    """One session's window."""
+
+    def __init__(self, dataset: Dataset, *, link: str = "") -> None:
+        self.session = uuid.uuid4().hex
+        self.data = DataDialog(self.session, self._show_other)
+        self.page = Page(dataset, session=self.session, link=link, open_data=self.data.open)
+        self.view = pmui.Page(
+            title="Wattfold",
+            busy_indicator=None,
+            raw_css=[_LOADER],
+            header=self.page.header(),
+            sidebar=self.page.sidebar(),
+            sidebar_width=280,
+            main=[*self.page.main(), self.data.dialog],
+        )
+        # A page that tells when it is busy walks through all its models twice for every click, for
+        # seconds in all; what takes long here has a progress bar.
+        with edit_readonly(self.view):
+            self.view.busy = False
+
+    def _show_other(self, dataset: Dataset, link: str | None) -> None:
+        """Put the page of another dataset in place of this one."""
+        self.page.end()
+        fits.pool().cancel_session(self.session)
+        self.page = Page(dataset, session=self.session, link=link, open_data=self.data.open)
+        self.view.param.update(
+            header=self.page.header(),
+            sidebar=self.page.sidebar(),
+            main=[*self.page.main(), self.data.dialog],
+        )
+
+    def poll(self) -> None:
+        """See how jobs are; called a few times a second."""
+        self.page.poll()
+        self.data.poll()
+
+    def end(self) -> None:
+        """Let go of what the session holds."""
+        self.page.end()
+        fits.pool().cancel_session(self.session)
+        self.data.folder.remove()
+
+
+def create_page() -> pmui.Page:
+    """Make the window of a new session."""
+    arguments = {
+        name: values[0].decode(errors="replace") for name, values in pn.state.session_args.items()
+    }
+    data = arguments.get("data")
+    try:
+        dataset = Catalogue.of_server().open(data)
+    except WattfoldError as error:
+        return pmui.Page(title="Wattfold", main=[PlainText(str(error), look="error", margin=30)])
+    shell = Shell(dataset, link=f"data={data}&" if data else "")
+    if "view" in arguments:
+        shell.page.open_link(arguments["view"])
+
+    def keep_polling() -> None:
+        pn.state.add_periodic_callback(shell.poll, period=_POLL_MILLISECONDS)
+
+    # The first run is looked for at once, and shown when the browser has the page: Panel drops
+    # what changes between sending the page and hearing that it is drawn.
+    shell.poll()
+    pn.state.onload(keep_polling)
+    pn.state.on_session_destroyed(lambda _: shell.end())
+    return shell.view
