@@ -5,7 +5,7 @@ DEMO := data/demo
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test soak check format bench clean
+.PHONY: run test soak check format bench docs screenshots clean
 
 run: .venv/installed $(DEMO)/manifest.json
 	$(BIN)/wattfold serve $(DEMO) --port $(PORT) --no-browser
@@ -30,6 +30,16 @@ format: .venv/installed-test
 bench: .venv/installed-bench
 	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
 
+# Into build/docs/; the reference pages are made from the registries, the parser and docstrings.
+docs: .venv/installed-docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs build/docs
+	@echo "The documentation is in build/docs/index.html"
+
+# Into docs/images/, from the demo data in a real browser.
+screenshots: .venv/installed-test $(DEMO)/manifest.json
+	sh tests/get_chromium.sh
+	$(BIN)/python docs/screenshots.py $(DEMO)
+
 clean:
 	rm -rf .venv $(DEMO) build *.egg-info
 
@@ -49,7 +59,11 @@ $(DEMO)/manifest.json: | .venv/installed
 	$(PIP) -e .
 	@touch $@
 
-.venv/installed-test: .venv/installed
+.venv/installed-docs: .venv/installed
+	$(PIP) -e '.[docs]'
+	@touch $@
+
+.venv/installed-test: .venv/installed-docs
 	$(PIP) -e '.[test,cluster]'
 	@touch $@
 
