@@ -78,7 +78,7 @@ class Board(param.Parameterized):
         self.sweeps: list[Sheet] = []
         self._entries: dict[RunConfig, Entry] = {}
         self._consensus: Consensus | None = None
-        self.param.watch(lambda _: self.arrange(), ["methods", "searches"])
+        self.param.watch(lambda *_: self.arrange(), ["methods", "searches"])
         explorer.param.watch(self._follow, "selected", precedence=5)
 
     # What is compared

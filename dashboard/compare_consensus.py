@@ -16,10 +16,10 @@ from dashboard.components import PlainText
 from dashboard.table_style import COMPACT, TIGHT_HEADINGS
 
 _ROW = 26  # pixels
-_HEIGHT = 344
+_HEIGHT = 380
 # So many rows are shown.
 _SHOWN = 500
-_SHORT = {"Laplacian eigenmaps": "Laplacian"}
+_SHORT = {"Laplacian eigenmaps": "Laplac.", "Hessian LLE": "Hessian"}
 
 
 class ConsensusTable:
@@ -47,7 +47,7 @@ class ConsensusTable:
         columns = [*table.columns, str(dict(consensus.sizes))]
         if self.widget is None or self._columns != columns:
             self._columns = columns
-            self.widget = _make_widget(table, consensus)
+            self.widget = _make_widget(table, consensus, slots="slot" in first.units)
             self.widget.on_click(self._go)
             self._place.objects = [self.widget]
         else:
@@ -96,8 +96,8 @@ def in_words(consensus: Consensus, run: Run) -> str:
         )
     elif consensus.rankings < consensus.runs:
         text += (
-            f" {consensus.rankings} of the {consensus.runs} maps differ: "
-            "searches that find the same neighbours give the same map."
+            f" Only {consensus.rankings} maps differ from each other: searches that find the same "
+            "neighbours give the same map."
         )
     return text
 
@@ -115,13 +115,13 @@ def shade_counts(column: pd.Series, sizes: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _make_widget(table: pd.DataFrame, consensus: Consensus) -> pn.widgets.Tabulator:
+def _make_widget(table: pd.DataFrame, consensus: Consensus, *, slots: bool) -> pn.widgets.Tabulator:
     groups = [name for name in table.columns if name in consensus.by]
     sizes = {**consensus.sizes, "runs": consensus.runs}
     titles = {
         "label": "Point",
         "runs": f"Of {consensus.runs}",
-        "median rank": "Median",
+        "median rank": "Rank",
         "best": "Best",
         "worst": "Worst",
         **{name: _SHORT.get(name, name) for name in groups},
@@ -138,6 +138,7 @@ def _make_widget(table: pd.DataFrame, consensus: Consensus) -> pn.widgets.Tabula
         },
         text_align=dict.fromkeys(numbers, "right"),
         header_align=dict.fromkeys(numbers, "right"),
+        widths={"label": 140 if slots else 62},
         header_tooltips={
             "runs": "Maps that have it among their top",
             "median rank": "Its median rank over all maps; 1 is the most anomalous",

@@ -117,7 +117,7 @@ class MapGrid(param.Parameterized):
                 heading = (method_title if by_method else search_title)[column]
                 full = f"{method_title[method]}, neighbours by {search_title[search]}"
                 cards.append(self._card(method, search, heading, full))
-            rows.append(PlainText(row_title, look="heading", margin=(8, 10, 0, 10)))
+            rows.append(PlainText(row_title, look="heading", margin=(4, 10, 0, 10)))
             rows.append(pn.Row(*cards, sizing_mode="stretch_width", margin=(0, 4)))
         self.panel.objects = rows
 
@@ -134,7 +134,7 @@ class MapGrid(param.Parameterized):
             )
         few = max(len(grid.plan.methods), len(grid.plan.searches)) <= _FEW_COLUMNS
         self.maps[entry].param.update(
-            **shown, max_width=_WIDEST if few else None, shape="1.3" if few else "1.12"
+            **shown, max_width=_WIDEST if few else None, shape="1.3" if few else "1.2"
         )
         return self.maps[entry]
 
@@ -149,9 +149,8 @@ class MapGrid(param.Parameterized):
             )
             for name in ("recall", "trustworthiness")
         }
-        with pn.io.hold():
-            for entry, card in self.maps.items():
-                card.param.update(**_status(entry), figures=self._figures(entry, best))
+        for entry, card in self.maps.items():
+            card.param.update(**_status(entry), figures=self._figures(entry, best))
 
     def _figures(self, entry: Entry, best: dict[str, float | None]) -> list[list[Any]]:
         if entry.run is None:
@@ -200,13 +199,12 @@ class MapGrid(param.Parameterized):
 
     def poll(self) -> None:
         """Show the pictures that are drawn, and have those drawn that are not."""
-        with pn.io.hold():
-            for entry in [entry for entry, drawn in self._drawing.items() if drawn.done()]:
-                picture = self._drawing.pop(entry).result()
-                if entry in self.maps and entry not in self._stale:
-                    self.maps[entry].param.update(
-                        **picture.parameters(), state="drawn", opens=True, message=""
-                    )
+        for entry in [entry for entry, drawn in self._drawing.items() if drawn.done()]:
+            picture = self._drawing.pop(entry).result()
+            if entry in self.maps and entry not in self._stale:
+                self.maps[entry].param.update(
+                    **picture.parameters(), state="drawn", opens=True, message=""
+                )
         for entry in list(self._stale):
             if entry in self._drawing:
                 self._drawing.pop(entry).cancel()

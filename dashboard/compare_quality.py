@@ -8,7 +8,6 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 from bokeh.models import ColumnDataSource, HoverTool, LogTicker
-from bokeh.models.annotations import Legend, LegendItem
 from bokeh.models.widgets.tables import NumberFormatter
 from bokeh.plotting import figure
 
@@ -19,7 +18,7 @@ from core.quality import MEASURES
 from core.registry import Parameter, Value
 from core.study.tables import score_table
 from dashboard.compare_board import Board
-from dashboard.components import PlainText
+from dashboard.components import ColorKey, PlainText
 from dashboard.table_style import COMPACT, TIGHT_HEADINGS
 
 TITLES = {
@@ -27,7 +26,7 @@ TITLES = {
     "neighbours by": "Neighbours by",
     "recall": "Recall",
     "seconds": "Seconds",
-    "trustworthiness": "Trustworthiness",
+    "trustworthiness": "Trust.",
     "continuity": "Continuity",
     "lcmc": "LCMC",
     "q_nx": "Q_NX",
@@ -39,7 +38,7 @@ TITLES = {
 MEANINGS = {
     "recall": "The share of true neighbours that the search found",
     "seconds": "For neighbours and map, when they were made",
-    "trustworthiness": "Near on the map is near in truth",
+    "trustworthiness": "Trustworthiness: near on the map is near in truth",
     "continuity": "Near in truth is near on the map",
     "lcmc": "Neighbours in common, beyond chance",
     "q_nx": "Neighbours in common",
@@ -55,8 +54,18 @@ _WORDS = {
 }
 # Okabe and Ito's, one a method; a shape for every search.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7f6bb3")
-_SHAPES = ("circle", "triangle", "square", "diamond", "inverted_triangle", "hex", "star", "plus")
-_ROW = 26  # pixels
+_SHAPES = {
+    "circle": "●",
+    "triangle": "▲",
+    "square": "■",
+    "diamond": "◆",
+    "inverted_triangle": "▼",
+    "hex": "⬢",
+    "star": "★",
+    "plus": "✚",
+}
+_ROW = 27  # pixels, with its border
+_HEADING = 42
 _MOST_ROWS = 18
 
 # Where a sweep begins; any number that the parameter allows can be typed.
@@ -105,7 +114,7 @@ class QualityTable:
         if table.empty:
             return
         # Longer tables scroll.
-        height = 36 + _ROW * min(len(table), _MOST_ROWS)
+        height = _HEADING + _ROW * min(len(table), _MOST_ROWS)
         if self.widget is None:
             self.widget = _make_widget(table, height)
             self.panel.objects = [self.widget]
@@ -129,7 +138,7 @@ def _make_widget(table: pd.DataFrame, height: int) -> pn.widgets.Tabulator:
         disabled=True,
         selectable=False,
         layout="fit_columns",
-        configuration={"rowHeight": _ROW},
+        configuration={"rowHeight": 26},
         stylesheets=[COMPACT, TIGHT_HEADINGS],
         sizing_mode="stretch_width",
         height=height,
@@ -153,6 +162,8 @@ class TimePlot:
             width=190,
             margin=(6, 10, 2, 0),
         )
+        self.key = ColorKey(sizing_mode="stretch_width", margin=(2, 0))
+        self.signs = PlainText(look="quiet", margin=(0, 4), sizing_mode="stretch_width")
         self._points = ColumnDataSource(
             {name: [] for name in ("seconds", "quality", "color", "shape", "method", "search")}
         )
@@ -160,15 +171,18 @@ class TimePlot:
         self.figure = self._make_figure()
         self.panel = pn.Column(
             self.measure,
+            self.key,
+            self.signs,
             pn.pane.Bokeh(self.figure, sizing_mode="stretch_width", margin=0),
             sizing_mode="stretch_width",
             margin=0,
         )
         self.measure.param.watch(lambda _: self.refresh(), "value")
+        self.key.param.watch(lambda _: self.refresh(), "hidden")
 
     def _make_figure(self) -> Any:
         plot = figure(
-            height=300,
+            height=250,
             sizing_mode="stretch_width",
             x_axis_type="log",
             x_axis_label="seconds for neighbours and map",
@@ -204,16 +218,6 @@ class TimePlot:
                 ],
             )
         )
-        self._legend = Legend(
-            items=[],
-            label_text_font_size="8pt",
-            spacing=0,
-            glyph_height=16,
-            glyph_width=16,
-            border_line_alpha=0,
-            background_fill_alpha=0,
-        )
-        plot.add_layout(self._legend, "right")
         return plot
 
     def refresh(self) -> None:
@@ -221,52 +225,53 @@ class TimePlot:
         table = scores(self.board)
         name = self.measure.value
         table = table[table["seconds"].notna() & table[name].notna()]
-        titles = [method.title for method in METHODS.values()]
+        titles = list(dict.fromkeys(table["method"]))
         searches = list(dict.fromkeys(table["neighbours by"]))
-        colors = [_COLORS[titles.index(title) % len(_COLORS)] for title in table["method"]]
-        shapes = [_SHAPES[searches.index(title) % len(_SHAPES)] for title in table["neighbours by"]]
+        self._draw_keys(titles, searches)
+        table = table[~table["method"].isin(self.key.hidden)]
         self.figure.yaxis.axis_label = _WORDS[name].lower() if name in MEASURES else "recall"
         # A time of nothing, of what was too quick for the clock, has no place on this axis.
         seconds = np.maximum(table["seconds"], 1e-3)
         self._points.data = {
             "seconds": seconds.tolist(),
             "quality": table[name].tolist(),
-            "color": colors,
-            "shape": shapes,
+            "color": [color_of(title) for title in table["method"]],
+            "shape": [shape_of(searches.index(title)) for title in table["neighbours by"]],
             "method": table["method"].tolist(),
             "search": table["neighbours by"].tolist(),
         }
         self._draw_lines(name)
-        self._draw_legend(table)
 
     def _draw_lines(self, name: str) -> None:
         """Join the runs of a sweep, in the order of its values."""
         lines: dict[str, list[Any]] = {"xs": [], "ys": [], "color": []}
-        titles = [method.title for method in METHODS.values()]
         for study in self.board.studies()[1:]:
             table = score_table(study).dropna(subset=["seconds", name])
+            table = table[~table["method"].isin(self.key.hidden)]
             if len(table) > 1:
                 lines["xs"].append(np.maximum(table["seconds"], 1e-3).tolist())
                 lines["ys"].append(table[name].tolist())
-                place = titles.index(table["method"].iat[0])
-                lines["color"].append(_COLORS[place % len(_COLORS)])
+                lines["color"].append(color_of(table["method"].iat[0]))
         self._lines.data = lines
 
-    def _draw_legend(self, table: pd.DataFrame) -> None:
+    def _draw_keys(self, titles: list[str], searches: list[str]) -> None:
         """Say which colour is which method and which shape which search."""
-        renderer = self.figure.renderers[-1]
-        first = table.reset_index(drop=True).drop_duplicates("method")
-        items = [
-            LegendItem(label=str(row.method), renderers=[renderer], index=int(place))
-            for place, row in zip(first.index, first.itertuples(), strict=True)
-        ]
-        shapes = table.reset_index(drop=True).drop_duplicates("neighbours by")
-        items += [
-            LegendItem(label=str(title), renderers=[renderer], index=int(place))
-            for place, title in zip(shapes.index, shapes["neighbours by"], strict=True)
-            if len(shapes) > 1
-        ]
-        self._legend.items = items
+        self.key.param.update(
+            entries=[{"name": title, "color": color_of(title), "note": ""} for title in titles]
+        )
+        signs = [f"{_SHAPES[shape_of(place)]} {title}" for place, title in enumerate(searches)]
+        self.signs.text = "   ".join(signs)
+
+
+def color_of(method_title: str) -> str:
+    """The colour of a method, the same whichever others are there."""
+    titles = [method.title for method in METHODS.values()]
+    return _COLORS[titles.index(method_title) % len(_COLORS)]
+
+
+def shape_of(place: int) -> str:
+    """The shape of a search; of many, some have the same."""
+    return list(_SHAPES)[place % len(_SHAPES)]
 
 
 class SweepForm:
@@ -279,14 +284,14 @@ class SweepForm:
             options={title: key for key, (title, _) in SWEEPS.items()},
             value=("kdtree", "epsilon"),
             size="small",
-            width=160,
+            width=190,
             margin=(6, 8, 2, 0),
         )
         self.values = pmui.TextInput(
             label="Values",
             value=SWEEPS["kdtree", "epsilon"][1],
             size="small",
-            width=135,
+            width=240,
             margin=(6, 8, 2, 0),
         )
         self.method = pmui.Select(
@@ -294,7 +299,7 @@ class SweepForm:
             options={entry.title: name for name, entry in METHODS.items()},
             value="isomap",
             size="small",
-            width=125,
+            width=190,
             margin=(6, 8, 2, 0),
         )
         self.add = pmui.Button(label="Add", variant="outlined", size="small", margin=(9, 0, 2, 0))
@@ -302,7 +307,8 @@ class SweepForm:
         self.parameter.param.watch(self._suggest, "value")
         self.add.on_click(lambda _: self._sweep())
         self.panel = pn.Column(
-            pn.Row(self.parameter, self.values, self.method, self.add, margin=0),
+            pn.Row(self.parameter, self.method, margin=0),
+            pn.Row(self.values, self.add, margin=0),
             self.error,
             sizing_mode="stretch_width",
             margin=0,

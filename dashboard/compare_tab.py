@@ -55,31 +55,33 @@ class CompareTab:
         self.sweep = SweepForm(self.board)
         self.graphs = GraphRow(self.board)
         self.consensus = ConsensusTable(self.board)
-        self.subject = PlainText(look="quiet", margin=(8, 10, 0, 10), sizing_mode="stretch_width")
-        self.status = PlainText(look="body", margin=(11, 10, 4, 10), sizing_mode="stretch_width")
+        self.subject = PlainText(look="quiet", margin=(4, 10, 0, 10), sizing_mode="stretch_width")
+        self.status = PlainText(look="body", margin=(4, 10), sizing_mode="stretch_width")
+        self.selection = PlainText(look="body", margin=(6, 10, 0, 10), width=290)
         self.error = PlainText(
             look="error", visible=False, margin=(4, 10), sizing_mode="stretch_width"
         )
-        self.run = pmui.Button(label="Run", size="small", visible=False, margin=(6, 4, 6, 10))
+        self.run = pmui.Button(label="Run", size="small", visible=False, margin=(2, 4, 2, 10))
         self.cancel = pmui.Button(
-            label="Cancel", variant="outlined", size="small", visible=False, margin=(6, 4)
+            label="Cancel", variant="outlined", size="small", visible=False, margin=(2, 4, 2, 10)
         )
         self.renew = pmui.Button(
             label="Compare what Explore shows",
             variant="outlined",
             size="small",
             visible=False,
-            margin=(6, 4),
+            margin=(2, 4, 2, 10),
         )
         self.run.on_click(lambda _: self.board.start())
         self.cancel.on_click(lambda _: self.board.cancel())
         self.renew.on_click(lambda _: self.board.arrange())
         self.board.param.watch(self._tell, ["arranged", "progressed", "finished"])
+        self.board.param.watch(self._tell_selection, ["selected", "finished"])
         explorer.param.watch(self._note_change, Explorer.CHOICES)
         # What follows the runs, in the order in which it is brought up to date.
         self._followers = (self.consensus, self.plot, self.table, self.graphs)
         self._late: list[Any] = []
-        self.board.param.watch(lambda _: self._late.extend(self._followers), "finished")
+        self.board.param.watch(self._note_runs, "finished")
         self._changed = False
         self._seen = False
         self._details = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
@@ -109,14 +111,15 @@ class CompareTab:
         self.graphs.poll()
         # One at a time, so that the page answers in between, and not for every map of many.
         if self._late and self.board.runs and not self.board.found_lately:
-            follower = self._late[0]
-            self._late = [late for late in self._late if late is not follower]
-            follower.refresh()
+            self._late.pop(0).refresh()
             self._show_details()
 
     def _note_change(self, *_: param.parameterized.Event) -> None:
         # Choices that belong together change one after the other: `poll` looks at all of them.
         self._changed = True
+
+    def _note_runs(self, *_: param.parameterized.Event) -> None:
+        self._late += [follower for follower in self._followers if follower not in self._late]
 
     def _consider(self) -> None:
         """Follow Explore's choices, unless maps of others are there or under way."""
@@ -169,8 +172,21 @@ class CompareTab:
         if board.outdated:
             return "Explore has changed since: these maps are of the choices before."
         return (
-            f"{total} maps of the same points, turned alike. Point at one to find it on all; "
-            "click it to select it, here and on Explore."
+            f"{total} maps of the same points, turned alike. Point at a place to find it on all, "
+            "click to select it; a heading opens its map in Explore."
+        )
+
+    def _tell_selection(self, *_: param.parameterized.Event) -> None:
+        """Say where the selected point stands on all maps."""
+        row, first, consensus = self.board.selected, self.board.first, self.board.consensus()
+        if row is None or first is None or consensus is None:
+            self.selection.text = ""
+            return
+        low, high = int(consensus.best_rank[row]), int(consensus.worst_rank[row])
+        ranks = f"rank {low:,}" if low == high else f"ranks {low:,} to {high:,} of {first.n:,}"
+        self.selection.text = (
+            f"{first.units['label'].iat[row]} is selected: {ranks}, among the top "
+            f"{consensus.n_top} on {consensus.count[row]} of {consensus.runs}."
         )
 
     # Layout
@@ -180,18 +196,18 @@ class CompareTab:
         chooser: dict[str, Any] = {
             "label": "",
             "size": "small",
-            "margin": (3, 4),
+            "margin": (2, 4),
             "sx": _CHOICE_STYLE,
             "description": "",
         }
         return [
             pn.Row(
-                PlainText("Methods", look="heading", margin=(10, 6, 0, 10), width=78),
+                PlainText("Methods", look="heading", margin=(8, 6, 0, 10), width=78),
                 pmui.CheckButtonGroup.from_param(choice.methods, **chooser),
                 margin=0,
             ),
             pn.Row(
-                PlainText("Neighbours", look="heading", margin=(10, 6, 0, 10), width=78),
+                PlainText("Neighbours", look="heading", margin=(8, 6, 0, 10), width=78),
                 pmui.CheckButtonGroup.from_param(choice.searches, **chooser),
                 margin=0,
             ),
@@ -210,6 +226,7 @@ class CompareTab:
                     self.grid.param.color_by, width=170, size="small", margin=(6, 4, 2, 10)
                 ),
                 pn.Column(self.grid.key, sizing_mode="stretch_width", margin=(10, 0, 0, 0)),
+                self.selection,
                 sizing_mode="stretch_width",
                 margin=0,
             ),
@@ -229,6 +246,7 @@ class CompareTab:
                     "In how many maps a point is among the top anomalies: what all agree on does "
                     "not depend on the method. A click selects.",
                     self.consensus.panel,
+                    styles={"flex": "1.35 1 0"},
                 ),
                 section(
                     "Time against quality",
@@ -236,6 +254,7 @@ class CompareTab:
                     "for several settings of the search.",
                     self.plot.panel,
                     self.sweep.panel,
+                    styles={"flex": "1 1 0"},
                 ),
                 sizing_mode="stretch_width",
                 margin=0,

@@ -161,11 +161,11 @@ def section(
     """Frame a part of the tab, with a heading and a sentence that explains it."""
     # Not a Paper: plots inside Material layouts lose their size (panel-material-ui #548).
     layout = {"sizing_mode": "stretch_width", **layout}
+    layout["styles"] = {**_FRAME, **layout.get("styles", {})}
     return pn.Column(
         PlainText(heading, look="heading", margin=0, sizing_mode="stretch_width"),
         PlainText(explanation, look="quiet", margin=(2, 0, 8, 0), sizing_mode="stretch_width"),
         *parts,
-        styles=_FRAME,
         margin=6,
         **layout,
     )
