@@ -17,7 +17,8 @@ def build() -> str:
 
 def describe() -> str:
     """Version and build as people read them, such as ``0.1.0 (build 0123456789)``."""
-    return version("wattfold") + (f" (build {build()})" if build() else "")
+    suffix = f" (build {build()})" if build() else ""
+    return f"{version('wattfold')}{suffix}"
 
 
 def commit_of(checkout: Path) -> str:

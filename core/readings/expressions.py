@@ -38,7 +38,7 @@ class Cell:
 
 def position(source: Source, column: str) -> str:
     """Return the SQL name of a column: ``c`` and its place in the header."""
-    return f"c{source.columns.index(column)}"
+    return f"c{source.place(column)}"
 
 
 def id_cell(source: Source, column: str) -> Cell:

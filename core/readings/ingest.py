@@ -149,7 +149,7 @@ def _stage_all(
             facts.append(
                 (
                     {"name": source.name, "bytes": source.path.stat().st_size},
-                    digests.submit(file_digest, source.path),
+                    digests.submit(_digest, source),
                 )
             )
         described = [{**fact, "sha256": digest.result()} for fact, digest in facts]
@@ -159,6 +159,12 @@ def _stage_all(
             "name a file with readings"
         )
     return format, described
+
+
+def _digest(source: Source) -> str:
+    """Look through a file while DuckDB reads it: its lines and its digest."""
+    source.check_lines()
+    return file_digest(source.path)
 
 
 def _write(

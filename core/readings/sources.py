@@ -5,6 +5,7 @@ import gzip
 import io
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,11 +22,32 @@ _HEAD_BYTES = 1 << 18
 _SAMPLE_ROWS = 2_000
 _DELIMITERS = ",;\t|"
 
+_PARQUET = b"PAR1"
+
 # A line of readings has kilobytes at most; a file without line ends must not fill the memory.
 MAXIMUM_LINE_BYTES = 4 << 20
 
-# Real archives of readings shrink tenfold or so; one that grows without end is an attack.
-_MAXIMUM_ZIP_RATIO = 200
+# Longer lines than MAXIMUM_LINE_BYTES are set aside, but not those beyond DuckDB's buffer of 16.
+_LOST_LINE_BYTES = 8 * MAXIMUM_LINE_BYTES
+_BLOCK_BYTES = 1 << 18
+
+# A whole line is one cell for the wrong delimiter.
+csv.field_size_limit(2 * MAXIMUM_LINE_BYTES)
+
+# Real tables of readings shrink tenfold or so; one that grows without end is an attack.
+_MAXIMUM_RATIO = 200
+_SMALL_BYTES = 1 << 16
+# So much of a packed text tells how it grows.
+_UNPACKED_SAMPLE_BYTES = 1 << 24
+
+# With more, a block of rows does not fit into the memory that an ingest may use.
+MAXIMUM_COLUMNS = 20_000
+
+# What Parquet files say of themselves at their end; thousands of columns take a few megabytes.
+_MAXIMUM_FOOTER_BYTES = 16 << 20
+# Run lengths pack a reading into less than a bit only where all of them are the same.
+_MAXIMUM_ROWS_PER_BYTE = 50
+_SMALL_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -42,7 +64,7 @@ class Source:
     def is_parquet(self) -> bool:
         """Whether the file says at its start that it is Parquet."""
         with self.path.open("rb") as file:
-            return file.read(4) == b"PAR1"
+            return file.read(4) == _PARQUET
 
     @cached_property
     def is_gzip(self) -> bool:
@@ -56,6 +78,9 @@ class Source:
         try:
             with self.open() as file:
                 content = file.read(_HEAD_BYTES)
+                if b"\n" not in content:
+                    content += file.read(MAXIMUM_LINE_BYTES)
+            self._check_growth()
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{self.name} cannot be read: {error}") from error
         if not content.strip():
@@ -65,8 +90,13 @@ class Source:
                 f"{self.name} is no text table (it holds binary data); name a CSV, text or "
                 "Parquet file, plain, .gz or .zip"
             )
-        if len(content) == _HEAD_BYTES:
-            content = content[: content.rfind(b"\n") + 1] or content
+        if len(content) >= _HEAD_BYTES:
+            content = content[: content.rfind(b"\n") + 1]
+            if not content:
+                raise InputError(
+                    f"{self.name}, line 1 is longer than {MAXIMUM_LINE_BYTES >> 20} MB, which no "
+                    "line of readings is; name a table with one reading or one time a line"
+                )
         # Bytes that are not UTF-8 are met again, and rejected line by line, when it is parsed.
         return content.decode("utf-8-sig", errors="replace")
 
@@ -74,13 +104,53 @@ class Source:
         """Open the text, unpacked, from its start."""
         return cast(BinaryIO, gzip.open(self.path)) if self.is_gzip else self.path.open("rb")
 
+    def _check_growth(self) -> None:
+        """Refuse a packed text that grows as no text does."""
+        if not self.is_gzip:
+            return
+        packed, unpacked = self.path.stat().st_size, 0
+        with self.path.open("rb") as raw, gzip.open(raw) as file:
+            while unpacked < _UNPACKED_SAMPLE_BYTES and (block := file.read(1 << 20)):
+                unpacked += len(block)
+            read = min(raw.tell(), packed)
+        if unpacked > _MAXIMUM_RATIO * max(read, _SMALL_BYTES):
+            raise InputError(
+                f"{self.name} unpacks to over {unpacked / 1e6:.0f} MB from {read / 1e6:.2f} MB, "
+                "which no table of readings does; unpack it yourself if it is sound"
+            )
+
+    def check_lines(self) -> None:
+        """Refuse a line so long that DuckDB would pass over it without a word."""
+        if self.is_parquet:
+            return
+        with self.open() as file:
+            without_end = 0
+            while block := file.read(_BLOCK_BYTES):
+                last = block.rfind(b"\n")
+                without_end = without_end + len(block) if last < 0 else len(block) - last - 1
+                if without_end > _LOST_LINE_BYTES:
+                    raise InputError(
+                        f"{self.name} has a line of over {_LOST_LINE_BYTES >> 20} MB, which no "
+                        "line of readings is; it may be damaged: fetch it again"
+                    )
+                if last >= 0 and not self.is_gzip:
+                    # Half of a line that is too long covers the next place that is looked at.
+                    file.seek(_LOST_LINE_BYTES // 2, io.SEEK_CUR)
+
+    def _parse(self, text: str, delimiter: str) -> Iterator[list[str]]:
+        """Yield the rows of a text, whatever ends its lines."""
+        try:
+            yield from csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        except csv.Error as error:
+            raise InputError(f"{self.name} cannot be read as a table: {error}") from error
+
     @cached_property
     def delimiter(self) -> str:
         """The separator that divides most lines of the head into the same number of cells."""
-        lines = [line for line in self.head.splitlines() if line.strip()][:100]
+        lines = "\n".join([line for line in self.head.splitlines() if line.strip()][:100])
 
         def agreement(delimiter: str) -> tuple[int, int]:
-            cells = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
+            cells = [len(row) for row in self._parse(lines, delimiter)]
             return cells.count(cells[0]) if cells[0] > 1 else 0, cells[0]
 
         best = max(_DELIMITERS, key=agreement)
@@ -96,10 +166,11 @@ class Source:
         """The names in the header, stripped of blanks."""
         if self.is_parquet:
             return tuple(self.parquet_schema.names)
-        header = next(csv.reader(io.StringIO(self.head), delimiter=self.delimiter))
+        header = next(self._parse(self.head, self.delimiter))
         names = tuple(name.strip() for name in header)
-        for name in names:
-            if name and names.count(name) > 1:
+        self._check_columns(len(names))
+        for name, count in Counter(names).items():
+            if name and count > 1:
                 raise InputError(
                     f"{self.name}, line 1: column {name!r} stands there twice; rename one"
                 )
@@ -109,29 +180,80 @@ class Source:
     def rows(self) -> list[list[str]]:
         """The first rows below the header, as text; rows of another length are left out."""
         if self.is_parquet:
-            batches = pq.ParquetFile(self.path).iter_batches(batch_size=_SAMPLE_ROWS)
-            table = pa.Table.from_batches(islice(batches, 1), self.parquet_schema)
+            try:
+                batches = pq.ParquetFile(self.path).iter_batches(batch_size=_SAMPLE_ROWS)
+                table = pa.Table.from_batches(islice(batches, 1), self.parquet_schema)
+            except (pa.ArrowException, OSError, ValueError) as error:
+                raise self._damaged(error) from error
             texts = [["" if v is None else str(v) for v in c.to_pylist()] for c in table.columns]
             return [list(row) for row in zip(*texts, strict=True)]
-        reader = csv.reader(io.StringIO(self.head), delimiter=self.delimiter)
+        reader = self._parse(self.head, self.delimiter)
         next(reader)
         return [row for row in islice(reader, _SAMPLE_ROWS) if len(row) == len(self.columns)]
 
+    def place(self, name: str) -> int:
+        """Where in the header a column is, the first of that name."""
+        return self._places[name]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in reversed(list(enumerate(self.columns)))}
+
     def column(self, name: str) -> list[str]:
         """Return the sample's non-empty cells of one column, stripped."""
-        position = self.columns.index(name)
+        position = self.place(name)
         return [cell for row in self.rows if (cell := row[position].strip())]
 
     @cached_property
     def parquet_schema(self) -> pa.Schema:
         """The schema of a Parquet file."""
+        self._check_footer()
         try:
-            return pq.read_schema(self.path)
+            file = pq.ParquetFile(self.path)
+            self._check_columns(len(file.schema_arrow.names))
+            self._check_contents(file.metadata)
+            return file.schema_arrow
         except (pa.ArrowException, OSError) as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> InputError:
+        return InputError(
+            f"{self.name} is no whole Parquet file ({_first_line(error)}); it may have been "
+            "cut short: fetch it again"
+        )
+
+    def _check_columns(self, count: int) -> None:
+        if count > MAXIMUM_COLUMNS:
             raise InputError(
-                f"{self.name} is no whole Parquet file ({_first_line(error)}); it may have been "
-                "cut short: fetch it again"
-            ) from error
+                f"{self.name} has {count:,} columns, at most {MAXIMUM_COLUMNS:,} can be read; "
+                "divide it, or write one reading a row"
+            )
+
+    def _check_footer(self) -> None:
+        """Refuse a Parquet file before its description of itself fills the memory."""
+        with self.path.open("rb") as file:
+            file.seek(max(0, file.seek(0, io.SEEK_END) - 8))
+            length = int.from_bytes(file.read(4), "little")
+            whole = file.read(4) == _PARQUET
+        if whole and length > _MAXIMUM_FOOTER_BYTES:
+            raise InputError(
+                f"{self.name} describes itself in {length / 1e6:.0f} MB, which no table of "
+                "readings does; write it with fewer columns or larger row groups"
+            )
+
+    def _check_contents(self, metadata: pq.FileMetaData) -> None:
+        """Refuse a Parquet file that grows as no readings do."""
+        packed = self.path.stat().st_size
+        groups = range(metadata.num_row_groups)
+        unpacked = sum(metadata.row_group(group).total_byte_size for group in groups)
+        if unpacked > _MAXIMUM_RATIO * max(packed, _SMALL_BYTES) or metadata.num_rows > max(
+            _SMALL_ROWS, _MAXIMUM_ROWS_PER_BYTE * packed
+        ):
+            raise InputError(
+                f"{self.name} unpacks to {metadata.num_rows:,} rows and {unpacked / 1e6:.0f} MB "
+                f"from {packed / 1e6:.2f} MB, which no table of readings does; write it anew if "
+                "it is sound"
+            )
 
 
 def find_sources(names: Iterable[str | Path], unpack_into: Path) -> Iterator[Source]:
@@ -173,7 +295,7 @@ def _unpack(path: Path, into: Path) -> Iterator[Source]:
                 raise InputError(f"{path} is an empty archive; name a file with readings")
             for member in members:
                 name = f"{path.name}:{member.filename}"
-                if member.file_size > _MAXIMUM_ZIP_RATIO * max(member.compress_size, 1 << 16):
+                if member.file_size > _MAXIMUM_RATIO * max(member.compress_size, _SMALL_BYTES):
                     raise InputError(
                         f"{name} unpacks to {member.file_size / 1e6:.0f} MB from "
                         f"{member.compress_size / 1e6:.2f} MB, which no table of readings does; "
