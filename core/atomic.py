@@ -33,14 +33,18 @@ def flush(path: Path) -> None:
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Yield a path to write to; it becomes ``path`` when the block ends without an error."""
+    sweep(path)
     temporary = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
+    lock = os.open(temporary, os.O_CREAT | os.O_RDWR, 0o666)
     try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield temporary
         flush(temporary)
         temporary.replace(path)
         flush(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+        os.close(lock)
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -84,7 +88,8 @@ def sweep(path: Path) -> None:
     for leftover in path.parent.glob(f".{_escape(path.name)}.partial-*"):
         with suppress(FileNotFoundError):
             if leftover.is_file():
-                leftover.unlink()
+                if not _is_locked(leftover):
+                    leftover.unlink()
             elif not _is_locked(leftover / _LOCK):
                 shutil.rmtree(leftover, ignore_errors=True)
 

@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tornado.routing import Rule
 
 from core.build import describe
 from core.errors import WattfoldError
+from core.runs import Store
 from dashboard import fits
 from dashboard.admission import DEFAULT_MAXIMUM_SESSIONS, BusyHandler, WhenFull
 from dashboard.health import HealthHandler, ReadyHandler
@@ -65,6 +67,8 @@ class ServerSettings:
 
 def make_server(settings: ServerSettings) -> Server:
     """Make the server, with all its limits, ready to start."""
+    with suppress(OSError):  # whether results can be kept is told by /readyz
+        Store.default().sweep()
     here = [f"{name}:{settings.port}" for name in ("localhost", "127.0.0.1")]
     secret = os.environ.get("BOKEH_SECRET_KEY", "").encode() or secrets.token_bytes(32)
     server = get_server(

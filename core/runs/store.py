@@ -160,6 +160,12 @@ class Store:
             self._sweep()
         return removed
 
+    def sweep(self) -> None:
+        """Remove what killed processes left behind, as at the start of a server."""
+        if self.path.is_dir():
+            with self._writing():
+                self._sweep()
+
     def _evict(self, last: Path) -> None:
         stored = self.entries()
         total = sum(each.bytes for each in stored)
