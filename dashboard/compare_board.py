@@ -33,7 +33,7 @@ from dashboard.state import Explorer
 # The paper's three of its figure.
 DEFAULT_SEARCHES = ("exact", "kdtree", "annoy")
 # Lookups at a time: Explore's go through the same readers, and should not wait for many of ours.
-_LOOKUPS = 4
+_LOOKUPS = 6
 _NOT_KEPT = (
     "the map was made, but the store did not keep it: give it more room with WATTFOLD_CACHE_SIZE, "
     "or free disk space"

@@ -233,7 +233,8 @@ def _are_among(edges: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
     """Which edges (e, 2) the graph of some neighbours has as well, in either direction."""
     own = edges[:, 0] * np.int64(n) + edges[:, 1]
     others = undirected_edges(indices)
-    return np.isin(own, others[:, 0] * np.int64(n) + others[:, 1])
+    theirs = others[:, 0] * np.int64(n) + others[:, 1]
+    return np.isin(own, theirs, assume_unique=True)
 
 
 def _shade_edges(

@@ -56,7 +56,9 @@ class CompareTab:
         self.graphs = GraphRow(self.board)
         self.consensus = ConsensusTable(self.board)
         self.subject = PlainText(look="quiet", margin=(4, 10, 0, 10), sizing_mode="stretch_width")
-        self.status = PlainText(look="body", margin=(4, 10), sizing_mode="stretch_width")
+        self.status = PlainText(
+            look="body", margin=(4, 10), align="center", sizing_mode="stretch_width"
+        )
         self.selection = PlainText(look="body", margin=(6, 10, 0, 10), width=290)
         self.error = PlainText(
             look="error", visible=False, margin=(4, 10), sizing_mode="stretch_width"
@@ -84,6 +86,7 @@ class CompareTab:
         self.board.param.watch(self._note_runs, "finished")
         self._changed = False
         self._seen = False
+        self._colors = pn.Row(visible=False, sizing_mode="stretch_width", margin=0)
         self._details = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
         self.view = pn.Column(sizing_mode="stretch_width", margin=(4, 4))
 
@@ -152,7 +155,7 @@ class CompareTab:
         )
         self.cancel.visible = busy
         self.renew.visible = board.outdated
-        self._details.visible = bool(board.runs)
+        self._details.visible = self._colors.visible = bool(board.runs)
 
     def _status(self) -> str:
         board = self.board
@@ -200,6 +203,13 @@ class CompareTab:
             "sx": _CHOICE_STYLE,
             "description": "",
         }
+        self._colors.objects = [
+            pmui.Select.from_param(
+                self.grid.param.color_by, width=170, size="small", margin=(6, 4, 2, 10)
+            ),
+            pn.Column(self.grid.key, sizing_mode="stretch_width", margin=(10, 0, 0, 0)),
+            self.selection,
+        ]
         return [
             pn.Row(
                 PlainText("Methods", look="heading", margin=(8, 6, 0, 10), width=78),
@@ -221,15 +231,7 @@ class CompareTab:
                 margin=0,
             ),
             self.error,
-            pn.Row(
-                pmui.Select.from_param(
-                    self.grid.param.color_by, width=170, size="small", margin=(6, 4, 2, 10)
-                ),
-                pn.Column(self.grid.key, sizing_mode="stretch_width", margin=(10, 0, 0, 0)),
-                self.selection,
-                sizing_mode="stretch_width",
-                margin=0,
-            ),
+            self._colors,
             self.grid.panel,
             self.grid.links,
             self._details,
