@@ -94,25 +94,29 @@ def settings_of(explorer: Explorer, name: str, registry: Registry[Any]) -> pn.vi
         if value is not None:
             setattr(explorer, values, {**getattr(explorer, values), setting: value})
 
-    def fill(*_: param.parameterized.Event) -> None:
-        chosen = getattr(explorer, name)
-        settings = () if chosen == AUTO else registry[chosen].parameters
-        box.objects = [
-            setting_widget(setting, value_of(setting), partial(change, setting.name))
-            for setting in settings
-        ]
-        box.visible = bool(settings)
+    widgets: dict[str, Any] = {}
 
     def value_of(setting: Parameter) -> Any:
         return getattr(explorer, values).get(setting.name, setting.default)
 
+    def settings() -> tuple[Parameter, ...]:
+        chosen = getattr(explorer, name)
+        return () if chosen == AUTO else tuple(registry[chosen].parameters)
+
+    def fill(*_: param.parameterized.Event) -> None:
+        widgets.clear()
+        for setting in settings():
+            changed = partial(change, setting.name)
+            widgets[setting.name] = setting_widget(setting, value_of(setting), changed)
+        box.objects = list(widgets.values())
+        box.visible = bool(widgets)
+
     def follow(*_: param.parameterized.Event) -> None:
         """Show settings that were not made here, as by undo or a link."""
-        chosen = getattr(explorer, name)
-        settings = () if chosen == AUTO else registry[chosen].parameters
-        widgets: list[Any] = list(box)
-        for setting, widget in zip(settings, widgets, strict=False):
-            widget.value = value_of(setting)
+        # Settings are forgotten before the widgets of another backend or method are there.
+        if list(widgets) == [setting.name for setting in settings()]:
+            for setting in settings():
+                widgets[setting.name].value = value_of(setting)
 
     explorer.param.watch(fill, name)
     explorer.param.watch(follow, values)

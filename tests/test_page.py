@@ -296,10 +296,10 @@ def test_dark_and_light(driver, tmp_path_factory):
     driver.page.screenshot(path=screenshots / "light.png")
     background = "() => getComputedStyle(document.querySelector('main') ?? document.body).color"
     light = driver.page.evaluate(background)
-    driver.page.locator("header button").last.click()
+    driver.button("Toggle theme").click()
     driver.page.wait_for_function(f"({background})() != '{light}'")
     driver.page.screenshot(path=screenshots / "dark.png")
-    driver.page.locator("header button").last.click()
+    driver.button("Toggle theme").click()
 
 
 def test_two_sessions_do_not_disturb_each_other_and_reload_works(driver, browser, served):
