@@ -10,7 +10,6 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
-from bokeh.application.application import SessionContext
 
 from core.readings import Dataset
 from core.runs import RunConfig
@@ -97,7 +96,7 @@ class CompareTab:
         if not self._seen:
             self._seen = True
             self.view.objects = self._parts()
-            pn.state.on_session_destroyed(self._give_up)
+            pn.state.on_session_destroyed(lambda _: self.end())
             self.board.arrange()
         else:
             self._changed = True
@@ -132,7 +131,8 @@ class CompareTab:
         else:
             self._tell()
 
-    def _give_up(self, session: SessionContext) -> None:
+    def end(self) -> None:
+        """Make no more maps for a page that is gone."""
         fits.pool().cancel_session(self.board.session)
 
     def _open(self, entry: Entry) -> None:

@@ -296,3 +296,4 @@ class Page:
     def end(self) -> None:
         """Let go of what this page alone holds."""
         self.exporting.end()
+        self.compare.end()
