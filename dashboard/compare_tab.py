@@ -96,7 +96,6 @@ class CompareTab:
         if not self._seen:
             self._seen = True
             self.view.objects = self._parts()
-            pn.state.on_session_destroyed(lambda _: self.end())
             self.board.arrange()
         else:
             self._changed = True
@@ -133,7 +132,8 @@ class CompareTab:
 
     def end(self) -> None:
         """Make no more maps for a page that is gone."""
-        fits.pool().cancel_session(self.board.session)
+        if self._seen:
+            fits.pool().cancel_session(self.board.session)
 
     def _open(self, entry: Entry) -> None:
         self.board.open(entry)
