@@ -19,7 +19,7 @@ _ROW = 26  # pixels
 _HEIGHT = 380
 # So many rows are shown.
 _SHOWN = 500
-_SHORT = {"Laplacian eigenmaps": "Laplac.", "Hessian LLE": "Hessian"}
+_SHORT = {"Laplacian eigenmaps": "Lapl.", "Hessian LLE": "Hess."}
 
 
 class ConsensusTable:
@@ -138,7 +138,7 @@ def _make_widget(table: pd.DataFrame, consensus: Consensus, *, slots: bool) -> p
         },
         text_align=dict.fromkeys(numbers, "right"),
         header_align=dict.fromkeys(numbers, "right"),
-        widths={"label": 140 if slots else 62},
+        widths={"label": 132 if slots else 62},
         header_tooltips={
             "runs": "Maps that have it among their top",
             "median rank": "Its median rank over all maps; 1 is the most anomalous",

@@ -330,7 +330,7 @@ def _status(entry: Entry) -> dict[str, Any]:
     says = {
         "looking": "looking for it" if not entry.made else "drawing",
         "absent": "not made yet",
-        "queued": "waiting" + (f"\n{entry.message} in the queue" if entry.message else ""),
+        "queued": "waiting",
         "running": f"{entry.message}\n{entry.fraction:.0%}",
         "failed": entry.message,
     }

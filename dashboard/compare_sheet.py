@@ -41,7 +41,7 @@ class Entry:
         """Take down how its job is; tell whether that is news."""
         before = (self.state, self.message, self.fraction)
         if job.state == "queued":
-            self.state, self.message = "queued", f"{job.position}"
+            self.state = "queued"
         elif job.state == "running":
             self.state, self.message = "running", job.message or "Starting"
             self.fraction = round(job.fraction, 2)

@@ -171,7 +171,8 @@ class CompareTab:
             about = "" if seconds is None else f": about {duration(seconds)}"
             there = f"{done} of {total} maps are there. " if done else ""
             again = f" ({failed} failed)" if failed else ""
-            return f"{there}{missing} to make{again}, of {board.n:,} points each{about}."
+            maps = "maps" if missing > 1 else "map"
+            return f"{there}{missing} {maps} to make{again}, of {board.n:,} points each{about}."
         if board.outdated:
             return "Explore has changed since: these maps are of the choices before."
         return (

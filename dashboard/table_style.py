@@ -16,5 +16,5 @@ TIGHT_HEADINGS = """
 .tabulator-col[aria-sort="none"] .tabulator-col-sorter {display: none !important}
 .tabulator-col[aria-sort="none"] .tabulator-col-title {padding-right: 0 !important}
 .tabulator-col .tabulator-col-content {padding: 4px 3px !important}
-.tabulator-col-title {font-size: 11.5px}
+.tabulator-col-title {font-size: 11px}
 """

@@ -468,7 +468,7 @@ def test_the_tab_tells_the_cost_before_anything_is_made(tab, workers, monkeypatc
     machine()
     tab.explorer.k = K + 6
     show(tab)
-    assert "4 to make, of 60 points each: about" in tab.status.text
+    assert "4 maps to make, of 60 points each: about" in tab.status.text
     assert tab.run.visible
     assert not tab.cancel.visible
     assert {card.state for card in tab.grid.maps.values()} == {"absent"}

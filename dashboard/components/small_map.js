@@ -167,9 +167,13 @@ export function render({model}) {
       for (let at = rows.length - model.shown; at < rows.length; at++) {
         pen.beginPath()
         pen.arc(projection.x(places[2 * at]), projection.y(places[2 * at + 1]), radius, 0, 7)
-        pen.fillStyle = model.colors[codes[at]]
+        const color = model.colors[codes[at]]
+        pen.fillStyle = color
         pen.fill()
-        pen.stroke()
+        // Small ones would be all outline; black needs it on a dark page.
+        if (radius > 2 || color === "#000000") {
+          pen.stroke()
+        }
       }
     }
     draw_above()
