@@ -63,15 +63,15 @@ class ExportMenu:
             variant="text",
             size="small",
             margin=(0, 6),
-            description="Figures, tables, a report; the command that repeats the run",
+            description="Export figures, tables or a report; repeat the run; restore one",
             sx=_ON_BAR,
         )
         self.button.on_click(lambda _: self.open())
         self._make_fields()
         self.dialog = pmui.Dialog(
             pmui.Tabs(
-                ("Export", self._form()),
-                ("Repeat", self.repeating.panel),
+                ("File", self._form()),
+                ("Command", self.repeating.panel),
                 ("Restore", self.restoring.panel),
                 sizing_mode="stretch_width",
                 margin=0,
@@ -95,19 +95,19 @@ class ExportMenu:
         self.format = pmui.Select(label="Format", options={"": ""}, width=250, **_FIELD)
         self.points = pmui.Select(label="Of", options={"": ""}, width=512, **_FIELD)
         low, high = WIDTH_CM
-        self.unit = pmui.Select(label="Unit", options=["cm", "inch"], width=84, **_FIELD)
+        self.unit = pmui.Select(label="Unit", options=["cm", "inch"], width=162, **_FIELD)
         self.width, self.height = (
-            pmui.FloatInput(label=label, start=low, end=high, step=0.5, width=88, **_FIELD)
+            pmui.FloatInput(label=label, start=low, end=high, step=0.5, width=162, **_FIELD)
             for label in ("Width", "Height")
         )
-        self.font = pmui.Select(label="Font", options=list(FONTS[:1]), width=150, **_FIELD)
+        self.font = pmui.Select(label="Font", options=list(FONTS[:1]), width=336, **_FIELD)
         self.font_size = pmui.FloatInput(
             label="Size, pt",
             start=FONT_SIZE[0],
             end=FONT_SIZE[1],
             step=0.5,
             value=Paper().font_size,
-            width=78,
+            width=162,
             **_FIELD,
         )
         self.in_view = pmui.Checkbox(label="Only the part in view", value=False, margin=(2, 6))
@@ -132,15 +132,17 @@ class ExportMenu:
         self._suggest_size()
 
     def _form(self) -> pn.Column:
-        self.size_row = pn.Row(
-            self.width, self.height, self.unit, self.font, self.font_size, margin=0
+        self.print_fields = pn.Column(
+            pn.Row(self.width, self.height, self.unit, margin=0),
+            pn.Row(self.font, self.font_size, margin=0),
+            margin=0,
         )
         self.go = pmui.Button(label="Export", icon="download", margin=(10, 6, 4, 6))
         self.go.on_click(lambda _: self._start())
         return pn.Column(
             pn.Row(self.kind, self.format, margin=(10, 0, 0, 0)),
             self.points,
-            self.size_row,
+            self.print_fields,
             self.in_view,
             self.scope,
             self.note,
@@ -182,9 +184,9 @@ class ExportMenu:
             value=self.points.value if self.points.value in offered.values() else "selected",
             visible=len(offered) > 1,
         )
-        self.size_row.visible = self.format.value in ("png", "svg", "pdf")
+        self.print_fields.visible = self.format.value in ("png", "svg", "pdf")
         zoomed = getattr(self.explorer, "ranges", None) is not None
-        self.in_view.visible = self.kind.value == "map" and self.size_row.visible and zoomed
+        self.in_view.visible = self.kind.value == "map" and self.print_fields.visible and zoomed
         self.scope.visible = self.note.visible = self.kind.value == "report"
         about = _ABOUT_PRIVACY[self.privacy.value]
         self.about_privacy.param.update(text=about, visible=bool(about))
@@ -238,7 +240,7 @@ class ExportMenu:
             kind=self.kind.value,
             suffix=self.format.value,
             directory=str(self.jobs.new_directory()),
-            paper=self._paper() if self.size_row.visible else Paper(),
+            paper=self._paper() if self.print_fields.visible else Paper(),
             privacy=self.privacy.value,
             rows=self._rows(self.points.value) if kind.of_points else (),
             chosen=self._rows("chosen"),

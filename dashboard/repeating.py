@@ -24,7 +24,9 @@ class Repeating:
             value=_COMMAND,
             size="small",
             margin=(12, 6, 6, 6),
-            sx={"& button": {"textTransform": "none"}},
+            sx={
+                "& button": {"textTransform": "none", "whiteSpace": "nowrap", "padding": "4px 14px"}
+            },
         )
         self.text = CopyText(
             label="How to repeat it", lines=8, sizing_mode="stretch_width", margin=(4, 6)

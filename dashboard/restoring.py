@@ -1,42 +1,49 @@
 """From a file that was exported or saved back to what it shows."""
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import panel as pn
-import panel_material_ui as pmui
-import param
 
 from core.errors import InputError, WattfoldError
-from core.export import read_provenance
+from core.export import Provenance, read_provenance
 from core.export.reading import KINDS
-from dashboard.components import PlainText
+from dashboard.components import FileDrop, PlainText
 from dashboard.scene import Scene
 from dashboard.session_file import is_session, read_session
 from dashboard.state import Explorer
 
-MOST_BYTES = 12_000_000
+MOST_BYTES = 64_000_000
+_SESSION_BYTES = 200  # a session file says so at its beginning
 _ABOUT = (
-    "Every figure, table and report that was exported here knows how it was made. Drop one, or a "
-    "session file, on the button or choose it: settings and view become those of the file."
+    "Every figure, table and report that was exported here knows how it was made. Settings and "
+    "view become those of the file; Undo takes them back."
 )
 
 
 class Restoring:
-    """A place to drop a file."""
+    """A place to drop a file on.
+
+    Parameters
+    ----------
+    done : callable
+        Called when there is nothing more to say.
+    """
 
     def __init__(self, explorer: Explorer, *, done: Callable[[], None]) -> None:
         self.explorer = explorer
         self._done = done
-        self.file = pmui.FileInput(
+        self.drop = FileDrop(
+            place=self._place,
+            received=self._received,
+            refused=self._fail,
+            limit_bytes=MOST_BYTES,
+            text="Drop a figure, a table, a report or a session file here, or choose one",
             accept=",".join(KINDS),
-            label="Drop a file here, or choose one",
-            variant="outlined",
-            max_file_size=MOST_BYTES,
             sizing_mode="stretch_width",
-            height=72,
             margin=(6, 8),
         )
-        self.file.param.watch(self._take, "value")
         self.error = PlainText(
             look="error", visible=False, margin=(4, 8), sizing_mode="stretch_width"
         )
@@ -45,7 +52,7 @@ class Restoring:
         )
         self.panel = pn.Column(
             PlainText(_ABOUT, look="quiet", margin=(12, 8, 6, 8), sizing_mode="stretch_width"),
-            self.file,
+            self.drop,
             self.error,
             self.notice,
             sizing_mode="stretch_width",
@@ -56,45 +63,54 @@ class Restoring:
         """Forget what was said of the last file."""
         self.error.visible = self.notice.visible = False
 
-    def _take(self, event: param.parameterized.Event) -> None:
-        if not event.new:
-            return
+    def _place(self, name: str) -> Path:
+        return Path(tempfile.mkdtemp(prefix="wattfold-restore-")) / "file"
+
+    def _received(self, path: Path) -> None:
         self.clear()
         try:
-            notice = self.restore(event.new)
+            notice = self.restore(path)
         except WattfoldError as error:
-            self.error.param.update(text=str(error), visible=True)
+            self._fail(str(error))
             return
+        finally:
+            path.unlink(missing_ok=True)
+            path.parent.rmdir()
         if notice:
             self.notice.param.update(text=notice, visible=True)
         else:
             self._done()
 
-    def restore(self, content: bytes) -> str:
+    def _fail(self, text: str) -> None:
+        self.error.param.update(text=text, visible=True)
+
+    def restore(self, path: Path) -> str:
         """Show what a file shows; return what the analyst should know."""
-        if len(content) > MOST_BYTES:
-            raise InputError(
-                f"the file has {len(content) / 1e6:,.0f} MB; at most {MOST_BYTES // 10**6} MB are "
-                "read here: choose a figure, or the .json beside a table"
-            )
-        explorer = self.explorer
-        if is_session(content):
-            scene, notes, notice = read_session(content, explorer.dataset)
-            explorer.restore(scene)
-            explorer.notes = {**explorer.notes, **notes}
-            return notice
-        found = read_provenance(content)
+        with path.open("rb") as file:
+            if is_session(file.read(_SESSION_BYTES)):
+                return self._open_session(path.read_bytes())
+        found = read_provenance(path)
+        scene = _scene(found)
         notices = []
-        try:
-            scene = Scene.from_json({**found.view, "config": found.config.to_json()})
-        except InputError:
-            scene = Scene(config=found.config)
-        if found.dataset != explorer.dataset.digest:
+        if found.dataset != self.explorer.dataset.digest:
             scene = scene.without_points()
             notices.append(
                 "The file was made of other data: its settings are here, its points are not."
             )
         if found.withheld:
             notices.append(f"Withheld in the file: {'; '.join(found.withheld)}.")
-        explorer.restore(scene)
+        self.explorer.restore(scene)
         return " ".join(notices)
+
+    def _open_session(self, content: bytes) -> str:
+        scene, notes, notice = read_session(content, self.explorer.dataset)
+        self.explorer.restore(scene)
+        self.explorer.notes = {**self.explorer.notes, **notes}
+        return notice
+
+
+def _scene(found: Provenance) -> Scene:
+    try:
+        return Scene.from_json({**found.view, "config": found.config.to_json()})
+    except InputError:  # of another version, or meddled with: the run is still what counts
+        return Scene(config=found.config)
