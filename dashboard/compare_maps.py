@@ -43,11 +43,7 @@ class MapPlaces:
     def __init__(self, run: Run, model: np.ndarray | None) -> None:
         self.run = run
         own = map_points(run.y, run.hdr.density)
-        self.points = own
-        self.likeness: float | None = None
-        if model is not None:
-            alignment = align(own, model)
-            self.points, self.likeness = alignment.turn(own), alignment.likeness
+        self.points = own if model is None else align(own, model).turn(own)
         self.frame = Frame.around(self.points)
 
     def at(self, rows: np.ndarray) -> np.ndarray:
@@ -97,8 +93,7 @@ class MapGrid(param.Parameterized):
         if self.board.grid is None:
             return
         plan = self.board.grid.plan
-        wanted = set(self.board.entries)
-        for gone in self.maps.keys() - wanted:
+        for gone in self.maps.keys() - set(self.board.grid.entries):
             for kept in (self.maps, self.places, self._drawing):
                 kept.pop(gone, None)
             self._stale.discard(gone)
@@ -193,7 +188,10 @@ class MapGrid(param.Parameterized):
         self._draw_key()
         self._mark()
 
-    def _recolor(self, *_: param.parameterized.Event) -> None:
+    def _recolor(self, *events: param.parameterized.Event) -> None:
+        if self.hidden and any(event.name == "color_by" for event in events):
+            self.hidden = []  # which comes back here
+            return
         self._stale |= self.places.keys()
         self._draw_key()
 

@@ -11,11 +11,15 @@ from bokeh.models import ColumnDataSource, HoverTool, LogTicker
 from bokeh.models.widgets.tables import NumberFormatter
 from bokeh.plotting import figure
 
+from core.alignment import align
 from core.embedding import METHODS
 from core.errors import InputError, WattfoldError
+from core.figures.canvas import map_points
 from core.neighbors import BACKENDS
 from core.quality import MEASURES
 from core.registry import Parameter, Value
+from core.runs import Run
+from core.study import Study
 from core.study.tables import score_table
 from dashboard.compare_board import Board
 from dashboard.components import ColorKey, PlainText
@@ -34,6 +38,7 @@ TITLES = {
     "mrre_n": "MRRE n",
     "mrre_v": "MRRE ν",
     "procrustes": "Procrustes",
+    "likeness": "Like first",
 }
 MEANINGS = {
     "recall": "The share of true neighbours that the search found",
@@ -46,6 +51,7 @@ MEANINGS = {
     "mrre_n": "1 less the relative error of ranks, over true neighbours",
     "mrre_v": "1 less the relative error of ranks, over those on the map",
     "procrustes": "Likeness of the local shapes",
+    "likeness": "Likeness to the first map, turned and scaled: 1 for the same shape",
 }
 _WORDS = {
     "recall": "Recall",
@@ -78,11 +84,30 @@ _MOST_VALUES = 12
 
 
 def scores(board: Board) -> pd.DataFrame:
-    """Every map of the grid and of the sweeps once, with its recall, seconds and measures."""
-    tables = [score_table(study) for study in board.studies()]
+    """Every map of the grid and of the sweeps once, with its recall, seconds and measures.
+
+    ``likeness`` is that of :func:`core.alignment.align` to the first map.
+    """
+    tables = [
+        score_table(study).assign(likeness=_likeness(study, board.first))
+        for study in board.studies()
+    ]
     if not tables:
         return pd.DataFrame(columns=list(TITLES))
     return pd.concat(tables).drop_duplicates(["method", "neighbours by"], ignore_index=True)
+
+
+def _likeness(study: Study, first: Run | None) -> list[float]:
+    """How much every map is like the first one, in the order of the table."""
+    plan = study.plan
+    runs = [study.cell(method, search).run for method in plan.methods for search in plan.searches]
+    if first is None:
+        return [np.nan] * len(runs)
+    model = map_points(first.y, first.hdr.density)
+    return [
+        np.nan if run is None else align(map_points(run.y, run.hdr.density), model).likeness
+        for run in runs
+    ]
 
 
 def best_in_bold(column: pd.Series) -> list[str]:
@@ -123,7 +148,7 @@ class QualityTable:
 
 
 def _make_widget(table: pd.DataFrame, height: int) -> pn.widgets.Tabulator:
-    numbers = ["recall", "seconds", *MEASURES]
+    numbers = ["recall", "seconds", *MEASURES, "likeness"]
     formats = {name: NumberFormatter(format="0.000", nan_format="–") for name in numbers}
     formats["seconds"] = NumberFormatter(format="0,0.00", nan_format="–")
     widget = pn.widgets.Tabulator(

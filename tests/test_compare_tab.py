@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial import procrustes
 
 from core.alignment import align
 from core.errors import InputError
@@ -393,6 +394,8 @@ def test_scores_are_those_of_the_runs(full):
         assert row["recall"] == entry.run.recall
         assert row["seconds"] == run_seconds(entry.run)
         assert row[list(MEASURES)].tolist() == list(entry.run.quality.measures().values())
+        _, _, disparity = procrustes(full.first.y, entry.run.y)
+        assert row["likeness"] == pytest.approx(1 - disparity)
 
 
 def test_the_best_is_bold_as_it_reads():
@@ -569,6 +572,12 @@ def test_colours_are_shared_or_own(tab, full):
     show(tab)
     for card in tab.grid.maps.values():
         np.testing.assert_array_equal(codes(card), full.consensus().count)
+    tab.grid.hidden = ["none"]
+    show(tab)
+    assert sorted(np.frombuffer(card.rows, np.int32)) == sorted(full.consensus().points)
+    tab.grid.color_by = FIRST_HDR
+    assert tab.grid.hidden == []
+    tab.grid.color_by = CONSENSUS
     tab.explorer.chosen = np.array([1, 2, 3])
     show(tab)
     dimmed = codes(next(iter(tab.grid.maps.values()))) == 5
