@@ -71,7 +71,7 @@ class ExportMenu:
         self.dialog = pmui.Dialog(
             pmui.Tabs(
                 ("File", self._form()),
-                ("Command", self.repeating.panel),
+                ("Repeat", self.repeating.panel),
                 ("Restore", self.restoring.panel),
                 sizing_mode="stretch_width",
                 margin=0,
