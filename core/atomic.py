@@ -85,7 +85,20 @@ def new_directory(path: Path) -> Iterator[Path]:
 
 def sweep(path: Path) -> None:
     """Remove what killed writers of ``path`` left beside it."""
-    for leftover in path.parent.glob(f".{_escape(path.name)}.partial-*"):
+    _sweep(path.parent, _escape(path.name))
+
+
+def sweep_folder(folder: Path) -> None:
+    """Remove what killed writers of whatever is in a folder left there."""
+    _sweep(folder, "*")
+    for lock in folder.glob(f"[!.]*/{_LOCK}"):  # killed between the last two steps
+        with suppress(FileNotFoundError):
+            if not _is_locked(lock):
+                lock.unlink()
+
+
+def _sweep(folder: Path, name: str) -> None:
+    for leftover in folder.glob(f".{name}.partial-*"):
         with suppress(FileNotFoundError):
             if leftover.is_file():
                 if not _is_locked(leftover):

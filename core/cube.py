@@ -364,6 +364,7 @@ def _directory(dataset: Dataset, digest: str) -> Path:
 def _keep(cube: Cube, directory: Path) -> Cube:
     """Write a cube beside its readings and return it memory-mapped."""
     try:
+        atomic.sweep_folder(directory.parent)
         with atomic.new_directory(directory) as staging:
             np.save(staging / _COUNTS, cube.counts)
             np.save(staging / _SAMPLE_SIZES, cube.sample_sizes)

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,5 +50,12 @@ def save_figure(
     described = dict(facts)
     if metadata is not None:
         described[key] = json.dumps(dict(metadata), sort_keys=True, default=str)
-    with atomic.new_file(path) as temporary, _writing, rc_context(_SETTINGS):
+    with (
+        atomic.new_file(path) as temporary,
+        _writing,
+        rc_context(_SETTINGS),
+        warnings.catch_warnings(),
+    ):
+        # An id may hold any character; one that the font lacks is drawn as a box.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure.savefig(temporary, format=suffix[1:], dpi=DPI, metadata=described)

@@ -1,5 +1,6 @@
 """Labels beside points that overlap neither each other nor the points they name."""
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ _FORBIDDEN = 100.0
 _LEADER = 12.0
 # The widest rim that keeps letters apart from what is under them without hiding their own point.
 _STROKE = 1.6
+# Characters of a label; an id may have thousands.
+_LONGEST = 48
 
 
 def place_labels(
@@ -37,7 +40,7 @@ def place_labels(
 
     Labels never cover each other or a point that they name where there is any other place, and
     keep off the points ``beside`` (n, 2) where they can. The axes' limits and place in the figure
-    must be final.
+    must be final. Texts that are longer than any name are cut, with dots where they are.
     """
     from matplotlib.figure import SubFigure
     from matplotlib.patheffects import withStroke
@@ -51,7 +54,8 @@ def place_labels(
     radius = 3 * pixels
     crowd = axes.transData.transform(beside[:: -(-len(beside) // _CROWD)])
     taken = [np.array([x - radius, y - radius, x + radius, y + radius]) for x, y in centres]
-    for own, (point, text) in enumerate(zip(points, texts, strict=True)):
+    shown = [text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in texts]
+    for own, (point, text) in enumerate(zip(points, shown, strict=True)):
         width, height = _text_size(figure, axes, text, size, families)
         obstacles = np.array(taken[:own] + taken[own + 1 :]).reshape(-1, 4)
         best: tuple[float, np.ndarray, float] | None = None
@@ -110,7 +114,10 @@ def _text_size(
 ) -> tuple[float, float]:
     """Width and height in pixels."""
     probe = axes.text(0, 0, text, fontsize=size, fontfamily=families, parse_math=False)
-    extent = probe.get_window_extent(renderer=_renderer(figure))
+    with warnings.catch_warnings():
+        # An id may hold any character; one that the font lacks is drawn as a box.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        extent = probe.get_window_extent(renderer=_renderer(figure))
     probe.remove()
     return extent.width, extent.height
 

@@ -178,4 +178,4 @@ def _is_id_name(column: str) -> bool:
 
 
 def _plain(column: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", column.lower())
+    return re.sub(r"[\W_]", "", column.lower())

@@ -40,7 +40,8 @@ QUALITY = Parameter(
 )
 
 MAX_HOUSEHOLDS = 100_000
-MAX_TEXT = 1000
+# Longer than any id that was ever seen, and short enough for a link.
+MAX_TEXT = 20_000
 
 # The backend that is predicted to be fastest.
 AUTO = "auto"
