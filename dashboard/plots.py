@@ -23,6 +23,7 @@ from bokeh.models.annotations import Legend
 from bokeh.plotting import figure
 
 from core.figures.palette import OTHERS, TYPICAL
+from core.figures.series import with_gaps
 from core.profile import REGIONS, WeekQuantiles, demand_curve
 from core.slots import DAYS, slot_labels
 
@@ -35,7 +36,6 @@ _BARS = 60
 _SEEN = 0.995
 # The regions of the week from the narrowest to the widest.
 _REGION_ALPHAS = (0.8, 0.5, 0.3, 0.15)
-_MICROSECONDS_PER_MINUTE = 60_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +319,9 @@ class SeriesFigure:
 
     def show(self, readings: pd.DataFrame, interval_minutes: int) -> None:
         """Draw a household's ``time`` and ``kwh``."""
-        time, kwh = with_gaps(readings, interval_minutes)
+        time, kwh = with_gaps(
+            readings["time"].to_numpy(), readings["kwh"].to_numpy(), interval_minutes
+        )
         self.line.data = {"time": time, "kwh": kwh}
         ends = time[[0, -1]].astype("datetime64[ms]").astype(float)
         first, last = (float(end) for end in ends)
@@ -327,11 +329,3 @@ class SeriesFigure:
         self.figure.y_range.update(
             start=min(0.0, float(np.nanmin(kwh))), end=1.05 * float(np.nanmax(kwh)) or 1.0
         )
-
-
-def with_gaps(readings: pd.DataFrame, interval_minutes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Times and kWh, with a NaN wherever readings do not follow each other."""
-    time, kwh = readings["time"].to_numpy(), readings["kwh"].to_numpy()
-    interval = np.timedelta64(interval_minutes * _MICROSECONDS_PER_MINUTE, "us")
-    gaps = np.flatnonzero(np.diff(time) > interval)
-    return np.insert(time, gaps + 1, time[gaps] + interval), np.insert(kwh, gaps + 1, np.nan)
