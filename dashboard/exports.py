@@ -39,6 +39,7 @@ from core.runs import Run, RunConfig, Runner, Store
 from core.slots import MINUTES_PER_DAY
 from dashboard.coloring import HDR, TIME, Coloring, choices, color_points
 from dashboard.jobs import Limits, WorkerPool
+from dashboard.rates import Rate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +49,10 @@ _TABLES = {"CSV (zipped with its description)": "zip", "Parquet": "parquet"}
 
 # Distributions of more points are a file that nobody opens.
 MOST_DISTRIBUTIONS = 1_000
+MOST_EDGES = 10_000_000
 _LIMITS = Limits(seconds=900.0, memory_mb=6_000.0)
+# A person asks for a file every few seconds at most.
+_RATE = Rate(burst=20, per_second=0.5)
 
 
 @dataclass(frozen=True)
@@ -263,6 +267,11 @@ def _table(request: Request, run: Run, anonymous: Anonymous, runner: Runner) -> 
     if request.kind == "points":
         return point_table(run, chosen=request.chosen, by_rank=anonymous.by_rank)
     if request.kind == "edges":
+        if run.neighbors.indices.size > MOST_EDGES:
+            raise InputError(
+                f"there are {run.neighbors.indices.size:,} pairs of neighbours, too many for a "
+                "file from the page; core.export.points.edge_table gives them in Python"
+            )
         return edge_table(run, by_rank=anonymous.by_rank)
     rows = _rows(request)
     if len(rows) > MOST_DISTRIBUTIONS:
@@ -288,7 +297,7 @@ def pool() -> WorkerPool:
     They are not those that make maps: a file is a matter of seconds, and nobody should wait for
     it behind somebody's hour.
     """
-    workers = WorkerPool(1, limits=_LIMITS, warm_up=(_get_ready,))
+    workers = WorkerPool(1, limits=_LIMITS, warm_up=(_get_ready,), rate=_RATE)
     atexit.register(workers.close)
     return workers
 

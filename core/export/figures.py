@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -29,8 +29,6 @@ from core.runs.sample import readings_behind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-FigureFormat = Literal["png", "svg", "pdf"]
 
 CM_PER_INCH = 2.54
 # Common in papers, in this order; those that are installed are offered.
