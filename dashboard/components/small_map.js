@@ -82,7 +82,7 @@ export function render({model}) {
   const card = element("div", "card")
   element("style", "", card).textContent = STYLE
   const head = element("div", "head", card)
-  const open = element("button", "open", head)
+  const open = element(model.hint ? "button" : "span", "open", head)
   open.type = "button"
   const figures = element("div", "figures", card)
   const plate = element("div", "plate", card)
@@ -105,7 +105,9 @@ export function render({model}) {
   const write = () => {
     open.textContent = model.heading
     open.title = model.hint
-    open.setAttribute("aria-label", model.hint || model.heading)
+    if (model.hint) {
+      open.setAttribute("aria-label", model.hint)
+    }
     open.disabled = !model.opens
     figures.replaceChildren(...model.figures.map(([what, value, hint, best]) => {
       const figure = element("span", "")
