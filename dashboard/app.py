@@ -22,5 +22,6 @@ if others >= maximum_sessions():
     PlainText(f"{BUSY} Come back in a moment.", margin=30).servable()
 else:
     log.info("session opened", extra={"sessions": others + 1})
-    pn.state.on_session_destroyed(lambda _: log.info("session closed"))
+    # Bound now: the names of this script are gone when the session is.
+    pn.state.on_session_destroyed(lambda _, log=log: log.info("session closed"))
     create_page().servable()

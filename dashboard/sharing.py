@@ -117,8 +117,9 @@ class Sharing:
     def undo(self) -> None:
         """Go to the scene before; give up settings whose run is not on the map."""
         self.poll()
-        pending = self.explorer.run is not None and self.explorer.scene() is None
-        self._go(self.history.current if pending else self.history.undo())
+        explorer = self.explorer
+        tried = explorer.run is not None and explorer.scene() is None and not explorer.is_restoring
+        self._go(self.history.current if tried else self.history.undo())
 
     def redo(self) -> None:
         """Go to the scene that was undone last."""

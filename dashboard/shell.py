@@ -1,6 +1,7 @@
 """The window: a frame that stays, and the page of one dataset in it."""
 
 import uuid
+from functools import cache
 
 import panel as pn
 import panel_material_ui as pmui
@@ -8,7 +9,7 @@ from panel.util import edit_readonly
 
 from core.errors import WattfoldError
 from core.readings import Dataset
-from dashboard import fits
+from dashboard import fits, uploads
 from dashboard.components import PlainText
 from dashboard.data_dialog import DataDialog
 from dashboard.datasets import Catalogue
@@ -68,12 +69,18 @@ class Shell:
         self.data.folder.remove()
 
 
+@cache
+def _sweep_once() -> None:
+    uploads.sweep()
+
+
 def create_page() -> pmui.Page:
     """Make the window of a new session."""
     arguments = {
         name: values[0].decode(errors="replace") for name, values in pn.state.session_args.items()
     }
     data = arguments.get("data")
+    _sweep_once()
     try:
         dataset = Catalogue.of_server().open(data)
     except WattfoldError as error:

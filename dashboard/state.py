@@ -259,6 +259,11 @@ class Explorer(param.Parameterized):
             ranges=self.ranges,
         )
 
+    @property
+    def is_restoring(self) -> bool:
+        """Whether a scene waits for its run."""
+        return self._wanted is not None
+
     def restore(self, scene: Scene) -> None:
         """Make the choices of a scene, and look at its points as soon as its run is there."""
         self.take(scene.config)
