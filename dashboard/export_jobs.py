@@ -81,6 +81,12 @@ class ExportJobs:
         if text:
             self.status.text = ""
 
+    def forget(self) -> None:
+        """Say nothing more of the last file."""
+        if self.job is None:
+            self.status.text = ""
+            self.fail("")
+
     def poll(self) -> None:
         """See how the job is, and send the next piece of the file."""
         if self.job is not None:
@@ -115,7 +121,7 @@ class ExportJobs:
             )
             self._tidy()
             return
-        self.status.text = f"{path.name}, {_size(size)}"
+        self.status.text = f"Saved as {path.name}, {_size(size)}"
         self.download.start(path, path.name)
 
     def _cancelled(self) -> None:

@@ -37,6 +37,8 @@ _SCOPES = {
     "This map's method and neighbours alone": True,
 }
 _FIELD: dict = {"size": "small", "margin": (6, 6)}
+# Of the dialog's width, in pixels, less the margins of fields.
+_WHOLE, _HALF, _THIRD = 548, 268, 174
 _ON_BAR = {"color": "#fff", "textTransform": "none"}
 
 
@@ -89,44 +91,47 @@ class ExportMenu:
             label="What",
             options={kind.title: name for name, kind in KINDS.items()},
             value="map",
-            width=250,
+            width=_HALF,
             **_FIELD,
         )
-        self.format = pmui.Select(label="Format", options={"": ""}, width=250, **_FIELD)
-        self.points = pmui.Select(label="Of", options={"": ""}, width=512, **_FIELD)
+        self.format = pmui.Select(label="Format", options={"": ""}, width=_HALF, **_FIELD)
+        self.points = pmui.Select(label="Of", options={"": ""}, width=_WHOLE, **_FIELD)
         low, high = WIDTH_CM
-        self.unit = pmui.Select(label="Unit", options=["cm", "inch"], width=162, **_FIELD)
+        self.unit = pmui.Select(label="Unit", options=["cm", "inch"], width=_THIRD, **_FIELD)
         self.width, self.height = (
-            pmui.FloatInput(label=label, start=low, end=high, step=0.5, width=162, **_FIELD)
+            pmui.FloatInput(label=label, start=low, end=high, step=0.5, width=_THIRD, **_FIELD)
             for label in ("Width", "Height")
         )
-        self.font = pmui.Select(label="Font", options=list(FONTS[:1]), width=336, **_FIELD)
+        self.font = pmui.Select(
+            label="Font", options=list(FONTS[:1]), width=2 * _THIRD + 12, **_FIELD
+        )
         self.font_size = pmui.FloatInput(
             label="Size, pt",
             start=FONT_SIZE[0],
             end=FONT_SIZE[1],
             step=0.5,
             value=Paper().font_size,
-            width=162,
+            width=_THIRD,
             **_FIELD,
         )
         self.in_view = pmui.Checkbox(label="Only the part in view", value=False, margin=(2, 6))
         self.privacy = pmui.Select(
-            label="Households", options=_PRIVACY, value="keep", width=512, **_FIELD
+            label="Households", options=_PRIVACY, value="keep", width=_WHOLE, **_FIELD
         )
         self.about_privacy = PlainText(look="quiet", margin=(0, 8), sizing_mode="stretch_width")
         self.scope = pmui.Select(
-            label="Compares", options=_SCOPES, value=False, width=512, **_FIELD
+            label="Compares", options=_SCOPES, value=False, width=_WHOLE, **_FIELD
         )
         self.note = pmui.TextAreaInput(
             label="Your note, for the report",
             rows=3,
             max_length=20_000,
-            width=512,
+            width=_WHOLE,
             **_FIELD,
         )
         for widget in (self.kind, self.format, self.privacy):
             widget.param.watch(lambda _: self._fit_fields(), "value")
+            widget.param.watch(lambda _: self.jobs.forget(), "value")
         self.kind.param.watch(lambda _: self._suggest_size(), "value")
         self.unit.param.watch(self._convert, "value")
         self._suggest_size()

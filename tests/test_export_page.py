@@ -211,8 +211,13 @@ def test_it_is_readable_in_light_and_dark(exporter, tmp_path_factory):
     screenshots = tmp_path_factory.mktemp("screenshots")
     exporter.open("File")
     exporter.choose("What", "Map")
+    exporter.choose("Format", "PNG, 300 dpi")
     exporter.page.wait_for_timeout(400)
     exporter.page.screenshot(path=screenshots / "light.png")
+    for tab in ("Repeat", "Restore"):
+        exporter.open(tab)
+        exporter.page.wait_for_timeout(300)
+        exporter.page.screenshot(path=screenshots / f"{tab}.png")
     exporter.close()
     exporter.driver.button("Toggle theme").click()
     exporter.open("File")
