@@ -1,15 +1,11 @@
 """The script that ``panel serve`` and ``wattfold serve`` run for every session."""
 
-import logging
-
 import panel as pn
 
 from dashboard import fits
 from dashboard.admission import BUSY, maximum_sessions
 from dashboard.components import PlainText
 from dashboard.shell import create_page
-
-log = logging.getLogger("dashboard.sessions")
 
 # From the first time on, so that workers are warm when somebody wants a map.
 fits.pool()
@@ -21,7 +17,4 @@ if others >= maximum_sessions():
     # `wattfold serve` says so before there is a session at all.
     PlainText(f"{BUSY} Come back in a moment.", margin=30).servable()
 else:
-    log.info("session opened", extra={"sessions": others + 1})
-    # Bound now: the names of this script are gone when the session is.
-    pn.state.on_session_destroyed(lambda _, log=log: log.info("session closed"))
     create_page().servable()

@@ -10,8 +10,9 @@ import param
 from core.errors import WattfoldError
 from dashboard.components import CopyText, PlainText
 from dashboard.history import History
+from dashboard.restoring import Restoring
 from dashboard.scene import Scene
-from dashboard.session_file import read_session, write_session
+from dashboard.session_file import write_session
 from dashboard.state import Explorer
 
 # What a step back takes back. Zoom is not among them: the map's own reset does that.
@@ -58,10 +59,7 @@ class Sharing:
             variant="outlined",
             margin=(4, 8, 4, 0),
         )
-        self.opened = pmui.FileInput(
-            accept=".json", label="Open session", size="small", variant="outlined", margin=(4, 0)
-        )
-        self.opened.param.watch(self._open_session, "value")
+        self.restoring = Restoring(explorer, done=self._close)
         self.dialog = pmui.Dialog(
             pn.Column(
                 PlainText("Link", look="heading", margin=0),
@@ -70,9 +68,12 @@ class Sharing:
                 pn.Spacer(height=14),
                 PlainText("Session file", look="heading", margin=0),
                 PlainText(_ABOUT_FILE, look="quiet", sizing_mode="stretch_width", margin=0),
-                pn.Row(self.saved, self.opened, margin=0),
+                self.saved,
                 self.problem,
                 self.notice,
+                pn.Spacer(height=14),
+                PlainText("Go back to something saved", look="heading", margin=0),
+                self.restoring.panel,
                 sizing_mode="stretch_width",
                 margin=0,
             ),
@@ -134,6 +135,7 @@ class Sharing:
     def open(self) -> None:
         """Show the dialog with a link to what is looked at now."""
         self._say("")
+        self.restoring.clear()
         self.link.text = ""
         scene = self.explorer.scene()
         if scene is None:
@@ -154,18 +156,8 @@ class Sharing:
             scene = Scene(config=self.explorer.config())
         return io.BytesIO(write_session(scene, self.explorer.notes, self.explorer.dataset))
 
-    def _open_session(self, event: param.parameterized.Event) -> None:
-        if not event.new:
-            return
-        try:
-            scene, notes, notice = read_session(event.new, self.explorer.dataset)
-            self.explorer.restore(scene)
-        except WattfoldError as error:
-            self._fail(str(error))
-            return
-        self.explorer.notes = {**self.explorer.notes, **notes}
-        self._say(notice)
-        self.dialog.open = bool(notice)
+    def _close(self) -> None:
+        self.dialog.open = False
 
     def _say(self, text: str) -> None:
         self.problem.visible = False

@@ -1,5 +1,6 @@
 """The window: a frame that stays, and the page of one dataset in it."""
 
+import logging
 import uuid
 from functools import cache
 
@@ -14,6 +15,8 @@ from dashboard.components import PlainText
 from dashboard.data_dialog import DataDialog
 from dashboard.datasets import Catalogue
 from dashboard.page import Page
+
+_log = logging.getLogger(__name__)
 
 _POLL_MILLISECONDS = 200
 
@@ -64,6 +67,7 @@ class Shell:
 
     def end(self) -> None:
         """Let go of what the session holds."""
+        _log.info("session closed")
         self.page.end()
         fits.pool().cancel_session(self.session)
         self.data.folder.remove()
@@ -85,6 +89,7 @@ def create_page() -> pmui.Page:
         dataset = Catalogue.of_server().open(data)
     except WattfoldError as error:
         return pmui.Page(title="Wattfold", main=[PlainText(str(error), look="error", margin=30)])
+    _log.info("session opened")
     shell = Shell(dataset, link=f"data={data}&" if data else "")
     if "view" in arguments:
         shell.page.open_link(arguments["view"])

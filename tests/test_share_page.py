@@ -116,7 +116,7 @@ def test_undo_link_note_and_session_file(open_page, result, tmp_path):
 
     # And all of it from the file.
     driver.button("Share or save").click()
-    driver.page.locator('input[type="file"][accept=".json"]').set_input_files(
+    driver.page.locator('input[type="file"][accept*=".json"]').set_input_files(
         tmp_path / "session.json"
     )
     driver.wait_until("plot.below[0].axis_label == 'Laplacian eigenmaps 1'")
