@@ -20,8 +20,8 @@ from dashboard.map_layers import MAXIMUM_MARKERS, View
 
 WRONG = "#e0532f"
 
-# Pixels of the longer side of an image of a crowd: twice what a small map has on the screen.
-_IMAGE_PIXELS = 400
+# Pixels of the longer side of an image of a crowd; with more, a lone point would fade away.
+_IMAGE_PIXELS = 280
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +254,8 @@ def _shade_edges(
                 {"x0": ends[:, 0, 0], "x1": ends[:, 1, 0], "y0": ends[:, 0, 1], "y1": ends[:, 1, 1]}
             )
             counts = canvas.line(table, x=["x0", "x1"], y=["y0", "y1"], axis=1, agg=ds.count())
-            layers.append(tf.shade(counts, cmap=[color], how="eq_hist", min_alpha=25))
+            # A colour by itself, not a list of one, is shaded from faint to full.
+            layers.append(tf.shade(counts, cmap=color, how="eq_hist", min_alpha=20))
     return tf.stack(*layers).to_numpy()
 
 

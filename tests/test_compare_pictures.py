@@ -78,7 +78,7 @@ def test_a_crowd_becomes_an_image_with_the_top_above_it(crowd):
     image = Image.open(io.BytesIO(picture.image))
     assert image.mode == "RGBA"
     width, height = image.size
-    assert max(width, height) == 400
+    assert max(width, height) == 280
     assert width / height == pytest.approx(picture.extent[0] / picture.extent[1], rel=0.02)
     assert picture.shown == 7
     np.testing.assert_array_equal(picture.rows[-7:], top[::-1])
