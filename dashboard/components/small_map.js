@@ -88,6 +88,8 @@ export function render({model}) {
   const plate = element("div", "plate", card)
   const paper = element("canvas", "paper", plate)
   const glass = element("canvas", "glass", plate)
+  paper.setAttribute("aria-hidden", "true")
+  glass.setAttribute("role", "img")
   const cover = element("div", "cover", plate)
   const words = element("span", "", cover)
   const bar = element("div", "bar", plate)
@@ -117,11 +119,12 @@ export function render({model}) {
       return figure
     }))
     figures.style.display = model.figures.length ? "" : "none"
+    glass.setAttribute("aria-label", `Map: ${model.heading}`)
     plate.className = `plate ${model.state}`
     plate.style.aspectRatio = model.shape
     cover.style.display = model.state === "drawn" ? "none" : ""
     words.textContent = model.message
-    words.setAttribute("role", model.state === "failed" ? "alert" : "status")
+    words.setAttribute("role", model.state === "failed" ? "alert" : "none")
     bar.style.width = model.state === "waiting" ? `${100 * model.fraction}%` : "0"
   }
 
