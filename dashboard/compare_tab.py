@@ -18,7 +18,8 @@ from dashboard.compare_board import Board, Entry
 from dashboard.compare_consensus import ConsensusTable
 from dashboard.compare_graphs import GraphRow
 from dashboard.compare_maps import MapGrid
-from dashboard.compare_quality import QualityTable, SweepForm, TimePlot
+from dashboard.compare_quality import QualityTable, TimePlot
+from dashboard.compare_sweep import SweepForm
 from dashboard.components import PlainText
 from dashboard.data_sections import section
 from dashboard.fitting import duration

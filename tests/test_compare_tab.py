@@ -17,7 +17,8 @@ from dashboard.compare_board import Board
 from dashboard.compare_consensus import consensus_table, in_words, shade_counts
 from dashboard.compare_graphs import graph_runs
 from dashboard.compare_maps import CONSENSUS, FIRST_HDR
-from dashboard.compare_quality import best_in_bold, read_values, scores
+from dashboard.compare_quality import best_in_bold, scores
+from dashboard.compare_sweep import read_values
 from dashboard.compare_tab import CompareTab
 from dashboard.jobs import Job
 from dashboard.state import Explorer
@@ -611,3 +612,30 @@ def test_refused_and_failed_maps_say_why(tab, full):
     tab.board.arrange()
     messages = [card.message for row in tab.grid.panel.objects[1::2] for card in row.objects]
     assert sum("cannot be searched" in message for message in messages) == 2
+
+
+def test_the_form_asks_for_a_sweep_or_says_what_is_wrong(tab, full, workers):
+    show(tab)
+    workers.jobs.clear()
+    form = tab.sweep
+    form.parameter.value = ("annoy", "n_trees")
+    assert form.values.value == "5, 10, 20, 50, 100"
+    form.values.value = "1, many"
+    form.add.clicks += 1
+    assert "n_trees must be a whole number" in form.error.text
+    assert form.error.visible
+    assert workers.jobs == []
+    form.values.value = "2, 9"
+    form.method.value = "laplacian"
+    form.add.clicks += 1
+    assert not form.error.visible
+    assert [dict(job.key.neighbors_parameters)["n_trees"] for job in workers.jobs] == [2, 9]
+    workers.work()
+    show(tab)
+    assert tab.table.widget.value["neighbours by"].tolist()[-2:] == ["Annoy (2/50)", "Annoy (9/50)"]
+    points = tab.plot._points.data
+    assert len(points["seconds"]) == 6
+    assert [len(line) for line in tab.plot._lines.data["xs"]] == [2]
+    tab.plot.key.hidden = ["Laplacian eigenmaps"]
+    assert set(tab.plot._points.data["method"]) == {"ISOMAP"}
+    assert tab.plot._lines.data["xs"] == []
