@@ -33,7 +33,7 @@ STAGES = (
 def draw() -> str:
     """Return the picture as SVG."""
     columns, rows = _COLUMNS, -(-len(STAGES) // _COLUMNS)
-    wide = columns * _WIDTH + (columns - 1) * _GAP + 40
+    wide = columns * _WIDTH + (columns - 1) * _GAP + 60
     high = rows * (_HEIGHT + 34) + (rows - 1) * 24 + 34
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" '
@@ -53,7 +53,7 @@ def draw() -> str:
 
 def _place(number: int) -> tuple[int, int]:
     row, column = divmod(number, _COLUMNS)
-    return 20 + column * (_WIDTH + _GAP), 20 + row * (_HEIGHT + 58)
+    return 30 + column * (_WIDTH + _GAP), 20 + row * (_HEIGHT + 58)
 
 
 def _box(stage: Stage, x: int, y: int) -> list[str]:
@@ -78,8 +78,8 @@ def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
         return f'<path d="M{x0 + _WIDTH + 3} {y0 + _HEIGHT // 2}H{x1 - 3}" {style}/>'
     turn = y0 + _HEIGHT + 36
     return (
-        f'<path d="M{x0 + _WIDTH + 2} {y0 + _HEIGHT // 2}h10V{turn}H{x1 - 10}V{y1 + _HEIGHT // 2}'
-        f'h7" {style}/>'
+        f'<path d="M{x0 + _WIDTH + 2} {y0 + _HEIGHT // 2}h10V{turn}H{x1 - 18}V{y1 + _HEIGHT // 2}'
+        f'h15" {style}/>'
     )
 
 

@@ -1,0 +1,111 @@
+"""The pictures of README and documentation: ``make screenshots``.
+
+Serves a dataset of the demo as a user would, does in a real browser what the text says, and
+writes what is to be seen there to ``docs/images/``.
+"""
+
+import io
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from conftest import CHROMIUM_ARGUMENTS
+from page_driver import MINUTE, Driver
+from playwright.sync_api import Page, expect, sync_playwright
+from serving import serving
+
+IMAGES = Path(__file__).parent / "images"
+SIZE = {"width": 1366, "height": 768}
+
+# Plots arrive a moment after the numbers that they show.
+_SETTLE = 2500
+# As long as the maps of the Compare tab may take, one after the other.
+_MAPS = 15_000
+
+
+def main(dataset: Path) -> None:
+    """Take all pictures of one dataset."""
+    truth = pd.read_parquet(dataset / "truth.parquet").set_index("kind")["household"]
+    IMAGES.mkdir(exist_ok=True)
+    expect.set_options(timeout=MINUTE)
+    with tempfile.TemporaryDirectory() as cache, serving(dataset, cache=Path(cache)) as address:
+        with opened(address) as page:
+            find_the_planted(page, str(truth["weekly-event"]))
+        with opened(address) as page:
+            look_around(page)
+
+
+@contextmanager
+def opened(address: str) -> Iterator[Page]:
+    """Open the page in a browser, its first map drawn."""
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        page = browser.new_page(viewport=SIZE)
+        page.goto(address, timeout=3 * MINUTE)
+        Driver(page).wait_for_map()
+        yield page
+        browser.close()
+
+
+def find_the_planted(page: Page, household: str) -> None:
+    """The README's way from the first map to the fault of one household."""
+    driver = Driver(page)
+    save(page, "page")
+    driver.choose("Anomalies by", "Surprise, given neighbours")
+    row = page.locator(".tabulator-row:visible", has_text=household).first
+    expect(row).to_be_visible()
+    save(page, "find-1-surprise")
+    row.locator('[tabulator-field="what"]').click()
+    driver.expect_title(household)
+    save(page, "find-2-household")
+    page.get_by_text("Demand by time of week").first.evaluate("place => place.scrollIntoView()")
+    save(page, "find-3-week")
+    driver.button("Open its week").click()
+    driver.wait_for_map(336)
+    driver.choose("Colour by", "Time of day")
+    save(page, "find-4-half-hours")
+
+
+def look_around(page: Page) -> None:
+    """The dark page, the export dialog, the other tabs."""
+    theme = page.get_by_role("button", name="Toggle theme")
+    theme.click()
+    save(page, "dark")
+    theme.click()
+    page.get_by_role("button", name=re.compile("^Export")).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    save(page, "export")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("tab", name="Data").click()
+    expect(page.get_by_text("What became of the readings")).to_be_visible()
+    expect(page.get_by_text("Summing up")).to_have_count(0)
+    save(page, "data")
+    page.get_by_role("tab", name="Compare").click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.wait_for_timeout(_MAPS)
+    save(page, "compare")
+
+
+def save(page: Page, name: str) -> None:
+    """Write what is seen."""
+    page.mouse.move(2, SIZE["height"] - 2)  # off everything that would light up or explain itself
+    page.wait_for_timeout(_SETTLE)
+    seen = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    path = IMAGES / f"{name}.webp"
+    seen.save(path, lossless=True, method=6)
+    print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
