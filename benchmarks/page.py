@@ -30,7 +30,6 @@ from serving import serving  # noqa: E402
 from core.embedding import METHODS  # noqa: E402
 from core.neighbors import BACKENDS  # noqa: E402
 from core.readings import Dataset  # noqa: E402
-from dashboard.fits import dataset_path  # noqa: E402
 from dashboard.state import UNIT_TITLES  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "page.md"
@@ -141,7 +140,7 @@ def table(points: str, times: dict[str, list[float]]) -> str:
 def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dataset", type=Path, default=dataset_path())
+    parser.add_argument("--dataset", type=Path, default=ROOT / "data" / "demo")
     parser.add_argument("--unit", default="profiles", choices=list(UNIT_TITLES))
     parser.add_argument("--method", default="isomap", choices=list(METHODS))
     parser.add_argument("--neighbors", choices=list(BACKENDS))

@@ -1,5 +1,11 @@
 """How often something may be done."""
 
+import time
+
+import pytest
+
+from core.errors import WattfoldError
+from dashboard.jobs import WorkerPool
 from dashboard.rates import Rate, Throttle
 
 
@@ -23,3 +29,19 @@ def test_one_does_not_use_up_what_another_may_do():
     assert throttle.seconds_to_wait("b") == 0
     throttle.forget("a")
     assert throttle.seconds_to_wait("a") == 0
+
+
+def test_the_pool_takes_no_more_than_the_rate_and_says_when():
+    pool = WorkerPool(1, rate=Rate(burst=2, per_second=0.01))
+    try:
+        for number in range(2):
+            pool.submit("a", number, wait, 60)
+        with pytest.raises(WattfoldError, match=r"too many runs .* try again in \d+ s"):
+            pool.submit("a", 2, wait, 60)
+        pool.submit("b", 2, wait, 60)
+    finally:
+        pool.close()
+
+
+def wait(seconds, progress):
+    time.sleep(seconds)
