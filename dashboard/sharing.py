@@ -21,6 +21,11 @@ _REMEMBERED = (
     *("color_by", "safe_colors", "hidden", "layers"),
 )
 _ON_BAR = {"color": "#fff", "&.Mui-disabled": {"color": "#fff", "opacity": 0.4}}
+# The library puts what a button says at its right, over the next button: let it be below.
+_BELOW = """
+.MuiTooltip-popper {pointer-events: none; margin: 38px 0 0 -52px !important}
+.MuiTooltip-arrow {display: none}
+"""
 _ABOUT_LINK = (
     "Opens this very picture: settings, colours, zoom, and the points that are looked at. It holds "
     "no readings, no notes and no household ids; whoever opens it needs this server and its data."
@@ -97,6 +102,7 @@ class Sharing:
             margin=(0, 2),
             disabled=False if enabled is None else enabled.rx.not_(),
             sx=_ON_BAR,
+            stylesheets=[_BELOW],
         )
         button.on_click(lambda _: action())
         return button
