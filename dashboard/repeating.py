@@ -8,10 +8,7 @@ from dashboard.components import CopyText, PlainText
 from dashboard.state import Explorer
 
 _COMMAND, _PYTHON = "Command line", "Python"
-_ABOUT = (
-    "Makes the same map, to the last digit, from the same data. Run it in the folder that holds "
-    "the dataset."
-)
+_ABOUT = "Makes the same map from the same data. Run it in the folder that holds the dataset."
 
 
 class Repeating:
