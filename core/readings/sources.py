@@ -183,9 +183,10 @@ class Source:
             try:
                 batches = pq.ParquetFile(self.path).iter_batches(batch_size=_SAMPLE_ROWS)
                 table = pa.Table.from_batches(islice(batches, 1), self.parquet_schema)
-            except (pa.ArrowException, OSError, ValueError) as error:
+                columns = [column.to_pylist() for column in table.columns]
+            except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
                 raise self._damaged(error) from error
-            texts = [["" if v is None else str(v) for v in c.to_pylist()] for c in table.columns]
+            texts = [["" if v is None else str(v) for v in column] for column in columns]
             return [list(row) for row in zip(*texts, strict=True)]
         reader = self._parse(self.head, self.delimiter)
         next(reader)
