@@ -7,6 +7,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from core.build import describe
 from core.errors import WattfoldError
 from core.readings import Dataset
 from dashboard.compare_tab import CompareTab
@@ -283,6 +284,7 @@ class Page:
             other,
             *sidebar(self.explorer),
             self.fitting.panel,
+            PlainText(f"Wattfold {describe()}", look="quiet", margin=(16, 12, 8, 12)),
         ]
 
     def header(self) -> list[pn.viewable.Viewable]:
