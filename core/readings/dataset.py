@@ -11,6 +11,7 @@ Times are local wall-clock times and mark the start of the interval.
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -185,7 +186,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError, AttributeError) as error:
         raise DatasetError(f"{file} cannot be read ({error}); run wattfold ingest again") from error
-    if not complete:
+    if not complete or not _is_sound(manifest):
         raise DatasetError(f"{file} is incomplete; run wattfold ingest again")
     if manifest["schema"] != SCHEMA:
         raise DatasetError(
@@ -193,6 +194,24 @@ def _read_manifest(path: Path) -> dict[str, Any]:
             "run wattfold ingest again"
         )
     return dict(manifest)
+
+
+def _is_sound(manifest: Mapping[str, Any]) -> bool:
+    """Whether a manifest says what it must, of files in its own directory."""
+    files, minutes = manifest["files"], manifest["interval_minutes"]
+    return (
+        isinstance(minutes, int)
+        and 0 < minutes <= 1440
+        and isinstance(files, dict)
+        and {READINGS, HOUSEHOLDS, HEALTH} <= files.keys()
+        and all(re.fullmatch(r"[\w-][\w.-]{0,99}", name) for name in files)
+        and all(
+            isinstance(entry, dict)
+            and isinstance(entry.get("bytes"), int)
+            and isinstance(entry.get("sha256"), str)
+            for entry in files.values()
+        )
+    )
 
 
 def unknown_household(household: str, known: Mapping[str, int]) -> str:
