@@ -12,7 +12,7 @@ run: .venv/installed $(DEMO)/manifest.json
 
 test: .venv/installed-test
 	sh tests/get_chromium.sh
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 soak: .venv/installed-test
 	$(BIN)/python -m pytest -m soak
