@@ -3,6 +3,7 @@
 import logging
 import uuid
 from functools import cache
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
@@ -35,19 +36,11 @@ class Shell:
         self.session = uuid.uuid4().hex
         self.data = DataDialog(self.session, self._show_other)
         self.page = Page(dataset, session=self.session, link=link, open_data=self.data.open)
-        self.view = pmui.Page(
-            title="Wattfold",
-            busy_indicator=None,
-            raw_css=[_LOADER],
+        self.view = _make_frame(
             header=self.page.header(),
             sidebar=self.page.sidebar(),
-            sidebar_width=280,
             main=[*self.page.main(), self.data.dialog],
         )
-        # A page that tells when it is busy walks through all its models twice for every click, for
-        # seconds in all; what takes long here has a progress bar.
-        with edit_readonly(self.view):
-            self.view.busy = False
 
     def _show_other(self, dataset: Dataset, link: str | None) -> None:
         """Put the page of another dataset in place of this one."""
@@ -71,6 +64,29 @@ class Shell:
         self.page.end()
         fits.pool().cancel_session(self.session)
         self.data.folder.remove()
+
+
+def _make_frame(**parts: list[pn.viewable.Viewable]) -> pmui.Page:
+    """Make the frame, and cut its tie to what all sessions share.
+
+    A frame that tells when the server is busy walks through all its models twice for every click,
+    for seconds in all, and would be kept for ever by what it listens to. What takes long here has
+    a progress bar.
+    """
+    before = _busy_watchers()
+    frame = pmui.Page(
+        title="Wattfold", busy_indicator=None, raw_css=[_LOADER], sidebar_width=280, **parts
+    )
+    with edit_readonly(frame):
+        frame.busy = False
+    for watcher in _busy_watchers():
+        if watcher not in before:
+            pn.state.param.unwatch(watcher)
+    return frame
+
+
+def _busy_watchers() -> list[Any]:
+    return list(pn.state.param.watchers.get("busy", {}).get("value", []))
 
 
 @cache
