@@ -2,6 +2,7 @@
 
 import html
 import io
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -73,7 +74,9 @@ def _make_widget(table: pd.DataFrame, height: int) -> pn.widgets.Tabulator:
         height=height,
         sizing_mode="stretch_width",
         layout="fit_data_table",
-        header_filters=True,
+        header_filters={str(name): _filter_of(table[name]) for name in table.columns},
+        # A table that cannot be changed has editors all the same, which trap the Tab key.
+        editors={str(name): None for name in table.columns},
         stylesheets=[COMPACT],
         # Headings are set as HTML, and the columns' names are the user's.
         titles={str(name): html.escape(str(name)) for name in table.columns},
@@ -81,6 +84,15 @@ def _make_widget(table: pd.DataFrame, height: int) -> pn.widgets.Tabulator:
         formatters=_FORMATS,
         margin=(0, 10),
     )
+
+
+def _filter_of(column: pd.Series) -> dict[str, Any]:
+    """The field that filters a column, with a name for those who do not see where it is."""
+    return {
+        "type": "number" if column.dtype.kind in "iuf" else "input",
+        "func": "like",
+        "elementAttributes": {"aria-label": f"Filter by {column.name}"},
+    }
 
 
 def anomaly_table(explorer: Explorer) -> pn.viewable.Viewable:

@@ -7,14 +7,17 @@ import asyncio
 import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from http.client import HTTPConnection
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+Result = TypeVar("Result")
 
 _LARGEST = 200 * 2**20
 
@@ -45,10 +48,19 @@ async def connect(host: str, token: str, **headers: str) -> WebSocketClientConne
     )
 
 
+def run_alone(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine in a thread of its own: a browser that is open has a loop in this one."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, work).result()
+
+
 async def leave(connection: WebSocketClientConnection) -> None:
     """Close a connection, and give its socket the time to end."""
     connection.close()
-    await asyncio.sleep(0.2)
+    for _ in range(100):
+        if connection.protocol is None or connection.protocol.stream.closed():
+            break
+        await asyncio.sleep(0.05)
 
 
 class PageClient:

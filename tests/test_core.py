@@ -1,6 +1,5 @@
 """The library as a Python user meets it."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import core
-from core.demo import make_demo
 
 ROOT = Path(__file__).parents[1]
 
@@ -30,15 +28,3 @@ def test_every_public_name_is_there(name):
 def test_other_names_are_not():
     with pytest.raises(AttributeError, match="no attribute 'magic'"):
         _ = core.magic
-
-
-def test_the_lines_of_the_readme_run(tmp_path, monkeypatch):
-    make_demo(tmp_path / "mydata", households=12, days=28)
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) == 2
-    names: dict = {}
-    for block in blocks:
-        exec(block, names)  # noqa: S102 (our own lines)
-    assert names["neighbors"].indices.shape == (12, 11)
-    assert len(names["result"].table()) == 12

@@ -5,14 +5,13 @@ import json
 import re
 from contextlib import suppress
 from email.message import Message
-from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
 from bokeh.util.token import generate_jwt_token, get_session_id
+from page_client import connect, fetch, leave, run_alone, token_in
 from serving import serving
-from tornado.httpclient import HTTPRequest
-from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, websocket_connect
+from tornado.websocket import WebSocketClosedError
 
 
 @pytest.fixture(scope="module")
@@ -29,17 +28,6 @@ def host(demo_path, tmp_path_factory, log_file):
         yield address.removeprefix("http://")
 
 
-def fetch(host: str, path: str = "/", method: str = "GET", **headers: str):
-    """Ask for a path; return the status, the headers and the body."""
-    connection = HTTPConnection(host, timeout=60)
-    try:
-        connection.request(method, path, headers=headers)
-        response = connection.getresponse()
-        return response.status, response.headers, response.read().decode(errors="replace")
-    finally:
-        connection.close()
-
-
 @pytest.fixture(scope="module")
 def page(host):
     """The page as a browser gets it: headers and text."""
@@ -51,12 +39,7 @@ def page(host):
 @pytest.fixture(scope="module")
 def token(page):
     """The token of the page's session, signed by the server."""
-    return re.search(r'"token":"([^"]+)"', page[1])[1]
-
-
-async def connect(host: str, token: str, **headers: str) -> WebSocketClientConnection:
-    request = HTTPRequest(f"ws://{host}/ws", headers={"Origin": f"http://{host}", **headers})
-    return await websocket_connect(request, subprotocols=["bokeh", token])
+    return token_in(page[1])
 
 
 def first_answer(host: str, token: str, **headers: str) -> str | None:
@@ -68,13 +51,7 @@ def first_answer(host: str, token: str, **headers: str) -> str | None:
         await leave(connection)
         return message
 
-    return asyncio.run(ask())
-
-
-async def leave(connection: WebSocketClientConnection) -> None:
-    """Close a connection, and give its socket the time to end."""
-    connection.close()
-    await asyncio.sleep(0.2)
+    return run_alone(ask())
 
 
 @pytest.mark.parametrize(
@@ -146,7 +123,7 @@ def test_a_message_that_is_too_large_ends_its_connection_and_no_more(host, token
             pass
         await leave(connection)
 
-    asyncio.run(flood())
+    run_alone(flood())
     assert fetch(host, "/healthz")[0] == 200
 
 
@@ -181,7 +158,7 @@ def test_beyond_the_cap_the_page_is_busy_at_once(host, token):
         await leave(first)
         return third
 
-    status, headers, text = asyncio.run(come_third())
+    status, headers, text = run_alone(come_third())
     assert status == 503
     assert int(headers["Retry-After"]) > 0
     assert "Wattfold is busy" in text

@@ -1,11 +1,10 @@
 """A client that sends what no browser would: every number of the page, far out of its bounds."""
 
-import asyncio
 import random
 from contextlib import suppress
 
 import pytest
-from page_client import PageClient, fetch, models_in
+from page_client import PageClient, fetch, models_in, run_alone
 from serving import serving
 
 from core.embedding import METHODS
@@ -48,7 +47,7 @@ def test_wild_values_harm_nobody(patches, demo_path, tmp_path):
         return len(targets)
 
     with serving(demo_path, "--log-level", "info", cache=tmp_path / "c", errors=log) as address:
-        sent = asyncio.run(go_wild(address.removeprefix("http://")))
+        sent = run_alone(go_wild(address.removeprefix("http://")))
     assert sent > 100
     # What is refused is logged by its kind, without what was sent.
     assert "xxxx" not in log.read_text()

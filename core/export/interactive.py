@@ -72,7 +72,6 @@ def write_interactive_map(
         Points that are drawn; all by default.
     """
     from bokeh.embed import components
-    from bokeh.resources import Resources
 
     visible = np.ones(run.n, bool) if shown is None else np.asarray(shown, bool)
     plot, notes = _plot(run, colors, texts, visible)
@@ -82,13 +81,21 @@ def write_interactive_map(
         title=html.escape(title),
         key=KEY,
         provenance=provenance.for_html(),
-        library=Resources(mode="inline", components=["bokeh"]).render_js(),
+        library=_library(),
         notes="".join(f"<p>{html.escape(note)}</p>" for note in notes),
         place=place,
         script=script,
     )
     with atomic.new_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def _library() -> str:
+    """Bokeh's own script; what other libraries add to its resources is not needed here."""
+    from bokeh.resources import Resources
+
+    scripts = Resources(mode="inline", components=["bokeh"]).js_raw
+    return "".join(f"<script>{script}</script>" for script in scripts)
 
 
 def _plot(

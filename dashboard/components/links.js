@@ -6,7 +6,8 @@ const STYLE = `
   button:hover {background: color-mix(in srgb, currentColor 9%, transparent)}
   button:focus-visible {outline: 2px solid #3b82f6}
   .number {opacity: 0.6; text-align: right}
-  .text {overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: #3b82f6}
+  .text {overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+         color: color-mix(in srgb, #3b82f6 70%, currentColor)}
   .track {height: 6px; border-radius: 3px; background: color-mix(in srgb, currentColor 12%, transparent)}
   .bar {height: 6px; border-radius: 3px; background: #3b82f6}
   .note {text-align: right; font-variant-numeric: tabular-nums}`

@@ -8,7 +8,7 @@ const STYLE = `
     border: 0; border-radius: 4px; padding: 0 3px; margin-left: -3px; text-align: left;
     overflow: hidden; text-overflow: ellipsis; white-space: nowrap}
   .open:enabled {cursor: pointer}
-  .open:enabled:hover, .open:focus-visible {color: #3b82f6; text-decoration: underline}
+  .open:enabled:hover, .open:focus-visible {color: color-mix(in srgb, #3b82f6 70%, currentColor); text-decoration: underline}
   .open:focus-visible {outline: 2px solid #3b82f6}
   .figures {display: flex; flex-wrap: wrap; gap: 0 9px; min-height: 1.35em;
     font-variant-numeric: tabular-nums; white-space: nowrap}
