@@ -9,6 +9,7 @@ import panel_material_ui as pmui
 import param
 
 from core.profile import WeekQuantiles, week_quantiles
+from core.runs.sample import readings_behind
 from dashboard import plots
 from dashboard.components import PlainText, PointLinks
 from dashboard.session_file import MAXIMUM_NOTE
@@ -169,7 +170,9 @@ class Detail:
 
     def sample(self, row: int) -> np.ndarray:
         """The readings behind a point, in kWh."""
-        return self.explorer.sample(row, self._household(self.explorer.household_of(row)))
+        explorer = self.explorer
+        readings = self._household(explorer.household_of(row))
+        return readings_behind(explorer.run, explorer.dataset, row, readings)
 
 
 class Pinned:

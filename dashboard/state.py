@@ -14,7 +14,6 @@ from core.readings import Dataset
 from core.registry import Registry
 from core.runs import Run, RunConfig
 from core.runs.config import AUTO, SEED, K, default_distance
-from core.slots import slot_of
 from core.surprise import explain
 from core.units import DEFAULT_WINDOW, MINIMUM_SAMPLE, UNITS
 from dashboard.coloring import HDR, Coloring, choices, color_points, level_text
@@ -452,22 +451,6 @@ class Explorer(param.Parameterized):
         if text and len(others) >= MAXIMUM_NOTES:
             raise InputError(f"there are {MAXIMUM_NOTES:,} notes, and no room for more")
         self.notes = {**others, name: text} if text else others
-
-    # Readings
-
-    def sample(self, row: int, readings: pd.DataFrame) -> np.ndarray:
-        """What a point stands for of its household's readings, in kWh.
-
-        That is the readings of its half-hour and of the window around it, or all that count.
-        """
-        kwh = readings["kwh"].to_numpy()
-        week = self.dataset.slots_per_week
-        slots = slot_of(readings["time"].to_numpy(), self.dataset.interval_minutes)
-        if "slot" in self.run.units:
-            apart = (slots - self.run.units["slot"].iat[row] + week // 2) % week - week // 2
-            return kwh[np.abs(apart) <= self.run.config.window]
-        chosen = self._slots_of_blocks()
-        return kwh if chosen is None else kwh[np.isin(slots, chosen)]
 
 
 def _first_row(run: Run) -> int:

@@ -6,6 +6,7 @@ import pytest
 from core.errors import InputError
 from core.readings import Dataset
 from core.runs import RunConfig, run
+from core.runs.sample import readings_behind
 from core.slots import slot_of
 from dashboard.state import MAXIMUM_PINS, Explorer
 
@@ -116,14 +117,20 @@ def test_a_week_is_opened_and_left_again(explorer, dataset, result):
 def test_samples_are_the_readings_that_count(dataset, explorer):
     household = explorer.household_of(0)
     readings = dataset.readings(household)
-    np.testing.assert_array_equal(explorer.sample(0, readings), readings["kwh"])
+    np.testing.assert_array_equal(readings_behind(explorer.run, dataset, 0), readings["kwh"])
     explorer.show(run(dataset, RunConfig(unit="slots", household=household, window=1)))
     slots = slot_of(readings["time"].to_numpy(), 30)
     for row in (0, 17, 335):
-        kwh = explorer.sample(row, readings)
+        kwh = readings_behind(explorer.run, dataset, row, readings)
         near = np.isin(slots, [(row - 1) % 336, row, (row + 1) % 336])
         np.testing.assert_array_equal(kwh, readings["kwh"][near])
         assert len(kwh) == explorer.run.units["m"].iat[row]
+    # A chosen half-hour of a profile takes in the window around it, as in the counts.
+    explorer.show(run(dataset, RunConfig(slots="weekend", window=1)))
+    kwh = readings_behind(explorer.run, dataset, 0)
+    weekend = np.isin(slots, np.arange(5 * 48 - 1, 7 * 48 + 1) % 336)
+    np.testing.assert_array_equal(kwh, readings["kwh"][weekend])
+    assert len(kwh) == explorer.run.units["m"].iat[0]
 
 
 def test_the_table_has_ranks_and_metadata(explorer, dataset, result):

@@ -9,10 +9,16 @@ from core.runs.result import Run
 from core.slots import parse_slots, slot_of
 
 
-def readings_behind(run: Run, dataset: Dataset, point: int) -> np.ndarray:
-    """The readings, in kWh, that the distribution of a run's point was made of."""
+def readings_behind(
+    run: Run, dataset: Dataset, point: int, readings: pd.DataFrame | None = None
+) -> np.ndarray:
+    """The readings, in kWh, that the distribution of a run's point was made of.
+
+    ``readings`` are those of its household, for callers that have them already.
+    """
     unit = run.units.iloc[point]
-    readings = dataset.readings(unit["household"])
+    if readings is None:
+        readings = dataset.readings(unit["household"])
     slots = _slots_of_point(run.config, dataset, unit)
     kwh = readings["kwh"].to_numpy()
     if slots is None:
