@@ -29,11 +29,11 @@ from core.readings.dataset import (
     Dataset,
     Draft,
     check_replaceable,
-    file_digest,
     new_dataset,
 )
 from core.readings.formats import FORMATS, Format, recognise
 from core.readings.health import find_examples
+from core.readings.inspection import Inspection, inspecting
 from core.readings.intervals import find_interval
 from core.readings.metadata import read_metadata
 from core.readings.options import IngestOptions
@@ -129,12 +129,11 @@ def _stage_all(
 ) -> tuple[Format, list[dict[str, Any]]]:
     """Stage every source, all of one format; return it and the facts of each source."""
     formats: dict[str, Source] = {}
-    facts: list[tuple[dict[str, Any], Future[str]]] = []
-    with ThreadPoolExecutor(max_workers=1) as digests:
+    facts: list[tuple[dict[str, Any], Inspection]] = []
+    with inspecting() as inspect:
         for number, source in enumerate(find_sources(names, work)):
             start, stop = (min((number + step) / len(names), 1.0) for step in (0, 1))
-            staging.progress = part(progress, start, stop)
-            staging.progress(0.0, f"reading {source.name}")
+            part(progress, start, stop)(0.0, f"reading {source.name}")
             if not source.is_parquet:
                 _ = source.head  # says what is wrong with a file that is no table
             format = FORMATS[options.format] if options.format != "auto" else recognise(source)
@@ -145,26 +144,18 @@ def _stage_all(
                     f"{first.name} is {one} and {second.name} is {other}; ingest them apart, or "
                     "say which format both are with --format"
                 )
+            inspection = inspect(source)
+            staging.progress = inspection.alongside(part(progress, start, stop))
             format.stage(source, staging, options)
-            facts.append(
-                (
-                    {"name": source.name, "bytes": source.path.stat().st_size},
-                    digests.submit(_digest, source),
-                )
-            )
-        described = [{**fact, "sha256": digest.result()} for fact, digest in facts]
+            fact = {"name": source.name, "bytes": source.path.stat().st_size}
+            facts.append((fact, inspection))
+        described = [{**fact, "sha256": inspection.digest()} for fact, inspection in facts]
     if staging.row_count() == 0:
         raise InputError(
             f"{', '.join(source['name'] for source in described)}: no readings below the header; "
             "name a file with readings"
         )
     return format, described
-
-
-def _digest(source: Source) -> str:
-    """Look through a file while DuckDB reads it: its lines and its digest."""
-    source.check_lines()
-    return file_digest(source.path)
 
 
 def _write(

@@ -10,7 +10,7 @@ import pandas as pd
 from core.errors import InputError
 from core.readings.columns import MISSING_WORDS, listed, require_column
 from core.readings.dataset import ACCOUNT_COLUMNS
-from core.readings.sources import Source
+from core.readings.sources import MEMORY_LIMIT, NOTHING_FETCHED, Source
 from core.readings.staging import readable_errors, scan
 
 
@@ -23,8 +23,12 @@ def read_metadata(
     the columns, and what the user should know about households without a row.
     """
     source = _open(Path(path))
+    source.look_through()
     sql, parameters = scan(source)
-    with readable_errors(source.name), duckdb.connect() as connection:
+    with (
+        readable_errors(source.name),
+        duckdb.connect(config={"memory_limit": MEMORY_LIMIT, **NOTHING_FETCHED}) as connection,
+    ):
         table = connection.execute(f"SELECT * FROM {sql}", parameters).df()
     table.columns = pd.Index(source.columns)
     key = _find_key(table, source, households, id_column)

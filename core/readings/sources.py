@@ -1,28 +1,38 @@
 """The files a user names: plain, gzipped or zipped text, and Parquet."""
 
 import csv
-import gzip
 import io
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from core.errors import InputError
+from core.readings.growth import MAXIMUM_RATIO, MAXIMUM_UNPACKED_BYTES, SMALL_BYTES, open_gzip
+from core.readings.parquet_pages import columns_said, unpacked_bytes
 
 _HEAD_BYTES = 1 << 18
 _SAMPLE_ROWS = 2_000
 _DELIMITERS = ",;\t|"
 
 _PARQUET = b"PAR1"
+
+# Whatever a file says of itself, DuckDB takes no more memory than that to read it.
+MEMORY_LIMIT = "1100MB"
+# DuckDB would fetch what it lacks from its makers at run time.
+NOTHING_FETCHED: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
 
 # A line of readings has kilobytes at most; a file without line ends must not fill the memory.
 MAXIMUM_LINE_BYTES = 4 << 20
@@ -33,12 +43,6 @@ _BLOCK_BYTES = 1 << 18
 
 # A whole line is one cell for the wrong delimiter.
 csv.field_size_limit(2 * MAXIMUM_LINE_BYTES)
-
-# Real tables of readings shrink tenfold or so; one that grows without end is an attack.
-_MAXIMUM_RATIO = 200
-_SMALL_BYTES = 1 << 16
-# So much of a packed text tells how it grows.
-_UNPACKED_SAMPLE_BYTES = 1 << 24
 
 # With more, a block of rows does not fit into the memory that an ingest may use.
 MAXIMUM_COLUMNS = 20_000
@@ -80,8 +84,7 @@ class Source:
                 content = file.read(_HEAD_BYTES)
                 if b"\n" not in content:
                     content += file.read(MAXIMUM_LINE_BYTES)
-            self._check_growth()
-        except (OSError, EOFError, zlib.error) as error:
+        except OSError as error:
             raise InputError(f"{self.name} cannot be read: {error}") from error
         if not content.strip():
             raise InputError(f"{self.name} is empty; name a file with readings")
@@ -102,30 +105,18 @@ class Source:
 
     def open(self) -> BinaryIO:
         """Open the text, unpacked, from its start."""
-        return cast(BinaryIO, gzip.open(self.path)) if self.is_gzip else self.path.open("rb")
+        return open_gzip(self.path, self.name) if self.is_gzip else self.path.open("rb")
 
-    def _check_growth(self) -> None:
-        """Refuse a packed text that grows as no text does."""
-        if not self.is_gzip:
-            return
-        packed, unpacked = self.path.stat().st_size, 0
-        with self.path.open("rb") as raw, gzip.open(raw) as file:
-            while unpacked < _UNPACKED_SAMPLE_BYTES and (block := file.read(1 << 20)):
-                unpacked += len(block)
-            read = min(raw.tell(), packed)
-        if unpacked > _MAXIMUM_RATIO * max(read, _SMALL_BYTES):
-            raise InputError(
-                f"{self.name} unpacks to over {unpacked / 1e6:.0f} MB from {read / 1e6:.2f} MB, "
-                "which no table of readings does; unpack it yourself if it is sound"
-            )
+    def look_through(self, go_on: Callable[[], bool] = lambda: True) -> None:
+        """Refuse a text that grows as none does, or has a line that DuckDB would pass over.
 
-    def check_lines(self) -> None:
-        """Refuse a line so long that DuckDB would pass over it without a word."""
+        Ends early when ``go_on()`` says no.
+        """
         if self.is_parquet:
             return
         with self.open() as file:
             without_end = 0
-            while block := file.read(_BLOCK_BYTES):
+            while go_on() and (block := file.read(_BLOCK_BYTES)):
                 last = block.rfind(b"\n")
                 without_end = without_end + len(block) if last < 0 else len(block) - last - 1
                 if without_end > _LOST_LINE_BYTES:
@@ -180,17 +171,31 @@ class Source:
     def rows(self) -> list[list[str]]:
         """The first rows below the header, as text; rows of another length are left out."""
         if self.is_parquet:
-            try:
-                batches = pq.ParquetFile(self.path).iter_batches(batch_size=_SAMPLE_ROWS)
-                table = pa.Table.from_batches(islice(batches, 1), self.parquet_schema)
-                columns = [column.to_pylist() for column in table.columns]
-            except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-                raise self._damaged(error) from error
-            texts = [["" if v is None else str(v) for v in column] for column in columns]
-            return [list(row) for row in zip(*texts, strict=True)]
+            return self._parquet_rows()
         reader = self._parse(self.head, self.delimiter)
         next(reader)
         return [row for row in islice(reader, _SAMPLE_ROWS) if len(row) == len(self.columns)]
+
+    def _parquet_rows(self) -> list[list[str]]:
+        # By DuckDB, since Arrow knows no limit: one long text in a dictionary may be all of them.
+        try:
+            with duckdb.connect(
+                config={"memory_limit": MEMORY_LIMIT, "threads": 1, **NOTHING_FETCHED}
+            ) as connection:
+                table = connection.sql(
+                    f"SELECT * FROM read_parquet($path) LIMIT {_SAMPLE_ROWS}",
+                    params={"path": str(self.path)},
+                ).to_arrow_table()
+            columns = [column.to_pylist() for column in table.columns]
+        except duckdb.OutOfMemoryException as error:
+            raise InputError(
+                f"{self.name} has rows that take over {MEMORY_LIMIT}, which no readings do; write "
+                "it anew with shorter texts"
+            ) from error
+        except (duckdb.Error, pa.ArrowException, ValueError, OverflowError) as error:
+            raise self._damaged(error) from error
+        texts = [["" if v is None else str(v) for v in column] for column in columns]
+        return [list(row) for row in zip(*texts, strict=True)]
 
     def place(self, name: str) -> int:
         """Where in the header a column is, the first of that name."""
@@ -235,19 +240,28 @@ class Source:
         with self.path.open("rb") as file:
             file.seek(max(0, file.seek(0, io.SEEK_END) - 8))
             length = int.from_bytes(file.read(4), "little")
-            whole = file.read(4) == _PARQUET
-        if whole and length > _MAXIMUM_FOOTER_BYTES:
-            raise InputError(
-                f"{self.name} describes itself in {length / 1e6:.0f} MB, which no table of "
-                "readings does; write it with fewer columns or larger row groups"
-            )
+            if file.read(4) != _PARQUET or length + 8 > file.tell():
+                raise self._damaged(ValueError("its end is missing"))
+            if length > _MAXIMUM_FOOTER_BYTES:
+                raise InputError(
+                    f"{self.name} describes itself in {length / 1e6:.0f} MB, which no table of "
+                    "readings does; write it with fewer columns or larger row groups"
+                )
+            file.seek(-8 - length, io.SEEK_END)
+            try:
+                columns = columns_said(file)
+            except ValueError as error:
+                raise self._damaged(error) from error
+        self._check_columns(columns)
 
     def _check_contents(self, metadata: pq.FileMetaData) -> None:
         """Refuse a Parquet file that grows as no readings do."""
         packed = self.path.stat().st_size
-        groups = range(metadata.num_row_groups)
-        unpacked = sum(metadata.row_group(group).total_byte_size for group in groups)
-        if unpacked > _MAXIMUM_RATIO * max(packed, _SMALL_BYTES) or metadata.num_rows > max(
+        try:
+            unpacked = unpacked_bytes(self.path, metadata)
+        except ValueError as error:
+            raise self._damaged(error) from error
+        if unpacked > MAXIMUM_RATIO * max(packed, SMALL_BYTES) or metadata.num_rows > max(
             _SMALL_ROWS, _MAXIMUM_ROWS_PER_BYTE * packed
         ):
             raise InputError(
@@ -294,14 +308,9 @@ def _unpack(path: Path, into: Path) -> Iterator[Source]:
             members = [member for member in archive.infolist() if not member.is_dir()]
             if not members:
                 raise InputError(f"{path} is an empty archive; name a file with readings")
+            _check_archive(path, members)
             for member in members:
                 name = f"{path.name}:{member.filename}"
-                if member.file_size > _MAXIMUM_RATIO * max(member.compress_size, _SMALL_BYTES):
-                    raise InputError(
-                        f"{name} unpacks to {member.file_size / 1e6:.0f} MB from "
-                        f"{member.compress_size / 1e6:.2f} MB, which no table of readings does; "
-                        "unpack it yourself if it is sound"
-                    )
                 target = into / f"member-{len(list(into.iterdir()))}"
                 with archive.open(member) as packed, target.open("wb") as unpacked:
                     while block := packed.read(1 << 20):
@@ -310,6 +319,25 @@ def _unpack(path: Path, into: Path) -> Iterator[Source]:
                 yield Source(target, name)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, OSError) as error:
         raise InputError(f"{path} cannot be unpacked: {error}") from error
+
+
+def _check_archive(path: Path, members: list[zipfile.ZipInfo]) -> None:
+    """Refuse an archive that grows as no readings do, as one or in one of its members.
+
+    Members may share what they are packed in, and say that it is more than there is.
+    """
+    packed = path.stat().st_size
+    sizes = [(path.name, sum(member.file_size for member in members), packed)]
+    sizes += [
+        (f"{path.name}:{member.filename}", member.file_size, min(member.compress_size, packed))
+        for member in members
+    ]
+    for name, large, small in sizes:
+        if large > min(MAXIMUM_RATIO * max(small, SMALL_BYTES), MAXIMUM_UNPACKED_BYTES):
+            raise InputError(
+                f"{name} unpacks to {large / 1e6:.0f} MB from {small / 1e6:.2f} MB, which no "
+                "table of readings does; unpack it yourself if it is sound"
+            )
 
 
 def _first_line(error: Exception) -> str:

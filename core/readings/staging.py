@@ -17,7 +17,7 @@ import duckdb
 
 from core.errors import InputError
 from core.progress import Progress, silent
-from core.readings.sources import MAXIMUM_LINE_BYTES, Source
+from core.readings.sources import MAXIMUM_LINE_BYTES, MEMORY_LIMIT, NOTHING_FETCHED, Source
 
 Result = TypeVar("Result")
 
@@ -36,9 +36,6 @@ REASONS = (
     "not residential",
     "other interval",
 )
-
-# Results are streamed and sorts spilled, so this bounds the memory of an ingest of any size.
-_MEMORY_LIMIT = "1100MB"
 
 _WATCH_SECONDS = 0.1
 
@@ -150,12 +147,11 @@ class Staging:
 def open_staging(directory: Path, *, threads: int | None = None) -> Iterator[Staging]:
     """Open an empty staging database in a directory that the caller removes."""
     config: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": _MEMORY_LIMIT,
+        # Results are streamed and sorts spilled, so it bounds the memory of an ingest of any size.
+        "memory_limit": MEMORY_LIMIT,
         "threads": threads or os.cpu_count() or 1,
         "temp_directory": str(directory / "spill"),
-        # Nothing is fetched or loaded at run time.
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
+        **NOTHING_FETCHED,
     }
     with (
         readable_errors("the staged readings"),

@@ -64,6 +64,7 @@ def _load_residential(path: str, staging: Staging) -> None:
 
     table = Source(Path(path), Path(path).name)
     try:
+        table.look_through()
         id_column = columns.require_column(table, "ID", "--allocation")
         code_column = columns.require_column(table, "Code", "--allocation")
     except OSError as error:
