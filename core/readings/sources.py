@@ -86,8 +86,6 @@ class Source:
                     content += file.read(MAXIMUM_LINE_BYTES)
         except OSError as error:
             raise InputError(f"{self.name} cannot be read: {error}") from error
-        if not content.strip():
-            raise InputError(f"{self.name} is empty; name a file with readings")
         if b"\0" in content:
             raise InputError(
                 f"{self.name} is no text table (it holds binary data); name a CSV, text or "
@@ -101,7 +99,10 @@ class Source:
                     "line of readings is; name a table with one reading or one time a line"
                 )
         # Bytes that are not UTF-8 are met again, and rejected line by line, when it is parsed.
-        return content.decode("utf-8-sig", errors="replace")
+        text = content.decode("utf-8-sig", errors="replace")
+        if not text.strip():  # of what Unicode takes for blanks, more than bytes do
+            raise InputError(f"{self.name} is empty; name a file with readings")
+        return text
 
     def open(self) -> BinaryIO:
         """Open the text, unpacked, from its start."""
