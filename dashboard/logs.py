@@ -22,6 +22,8 @@ Level = Literal["debug", "info", "warning", "error"]
 _OURS = ("core", "dashboard", "py.warnings")
 _QUOTED = re.compile(r"\n| changing property")
 _HARMLESS = "Refusing websocket connection"
+# Whoever closes a page while the server sends to it: Bokeh warns of everybody who leaves.
+_LEFT = "Failed sending message as connection was closed"
 _NOISY = ("bokeh", "tornado", "panel", "asyncio", "numba", "matplotlib", "fontTools")
 
 _access = logging.getLogger("dashboard.access")
@@ -73,6 +75,11 @@ class DiscreetFormatter(logging.Formatter):
         return f"{seconds}.{int(record.msecs):03d}Z"
 
 
+def is_news(record: logging.LogRecord) -> bool:
+    """Whether an event is one for anybody but those who debug."""
+    return record.msg != _LEFT
+
+
 def set_up(level: Level, *, as_json: bool | None = None) -> None:
     """Send the logs of this process to standard error.
 
@@ -81,6 +88,8 @@ def set_up(level: Level, *, as_json: bool | None = None) -> None:
     as_json = not sys.stderr.isatty() if as_json is None else as_json
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(DiscreetFormatter(as_json=as_json, discreet=level != "debug"))
+    if level != "debug":
+        handler.addFilter(is_news)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())

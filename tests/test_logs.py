@@ -1,9 +1,15 @@
 """Logs that people and machines can read, and that tell nobody's data."""
 
+import inspect
 import json
 import logging
 
+import bokeh.server.views.ws
+import panel.io.document
+import pytest
+
 from core.errors import InputError
+from dashboard import logs
 from dashboard.logs import DiscreetFormatter
 
 
@@ -52,3 +58,31 @@ def test_what_a_page_sent_is_not_told_by_panel():
     message = "Callback failed for object named 'Household' changing property {'value': '1003'}"
     line = DiscreetFormatter(as_json=True, discreet=True).format(record_of("panel.x", message))
     assert json.loads(line)["event"] == "Callback failed for object named 'Household'"
+
+
+@pytest.fixture
+def logging_as_before():
+    """Put back what setting up changes for the whole process."""
+    names = [None, *logs._NOISY]
+    before = [
+        (logger := logging.getLogger(name), logger.level, logger.handlers[:], logger.propagate)
+        for name in names
+    ]
+    yield
+    logging.captureWarnings(False)
+    for logger, level, handlers, propagate in before:
+        logger.setLevel(level)
+        logger.handlers[:] = handlers
+        logger.propagate = propagate
+
+
+@pytest.mark.parametrize(("level", "told"), [("debug", True), ("info", False), ("error", False)])
+def test_who_leaves_is_told_to_those_who_debug(level, told, logging_as_before, capsys):
+    # Both libraries warn in these words; another wording would be told again.
+    for library in (bokeh.server.views.ws, panel.io.document):
+        assert f'("{logs._LEFT}")' in inspect.getsource(library)
+    logs.set_up(level, as_json=True)
+    logging.getLogger("bokeh.server.views.ws").warning(logs._LEFT)
+    logging.getLogger("panel.io.document").error("something else")
+    events = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
+    assert events == [logs._LEFT] * told + ["something else"]
