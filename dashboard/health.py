@@ -37,6 +37,10 @@ class ReadyHandler(RequestHandler):
         self.finish({"status": "not ready" if problems else "ready", "problems": problems})
 
 
+# Under this name `panel serve --plugins dashboard.health` looks for them, too.
+ROUTES = [(r"/healthz", HealthHandler), (r"/readyz", ReadyHandler)]
+
+
 def find_problems() -> dict[str, str]:
     """What keeps the server from its work, by part; empty if nothing does."""
     checks: dict[str, Any] = {

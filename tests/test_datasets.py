@@ -1,5 +1,6 @@
 """Which datasets are offered, where their results go, and what analysts bring."""
 
+import hashlib
 import os
 import shutil
 from types import SimpleNamespace
@@ -53,6 +54,21 @@ def test_results_on_an_upload_stay_with_it(own_temporary_folder, demo_path, monk
     assert path.stat().st_mode & 0o077 == 0
     folder.remove()
     assert not path.exists()
+
+
+def test_an_upload_cannot_be_named_by_others(own_temporary_folder, demo_path):
+    """Not by a link, and not by guessing where it is."""
+    first, second = uploads.UploadFolder().new(), uploads.UploadFolder().new()
+    shutil.copytree(demo_path, first / "dataset")
+    tokens = [path.name.partition("-")[2] for path in (first, second)]
+    assert len(set(tokens)) == 2
+    assert min(map(len, tokens)) >= 32
+    catalogue = Catalogue(demo_path)
+    assert catalogue.open(next(iter(catalogue.paths()))).path == demo_path
+    for name in (str(first / "dataset"), first.name, tokens[0], "dataset", "../dataset"):
+        for id in (name, hashlib.sha256(name.encode()).hexdigest()[:16]):
+            with pytest.raises(InputError, match="no such dataset"):
+                catalogue.open(id)
 
 
 def test_another_upload_takes_the_place_of_the_first(own_temporary_folder):

@@ -54,6 +54,15 @@ def first_answer(host: str, token: str, **headers: str) -> str | None:
     return run_alone(ask())
 
 
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
 @pytest.mark.parametrize(
     "path", ["/healthz", "/nothing", "/static/js/bokeh.min.js", "/favicon.ico"]
 )
@@ -62,11 +71,13 @@ def test_every_response_has_the_headers(host, path):
     policy = dict(
         part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";")
     )
-    assert policy["frame-ancestors"] == policy["object-src"] == "'none'"
+    for none in ("frame-ancestors", "object-src", "base-uri"):
+        assert policy[none] == "'none'"
+    assert policy["default-src"] == policy["form-action"] == "'self'"
     assert "'unsafe-inline'" not in policy["script-src"]
     assert all("http" not in sources and "*" not in sources for sources in policy.values())
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Referrer-Policy"] == "no-referrer"
+    assert {name: headers[name] for name in HEADERS} == HEADERS
+    assert "camera=()" in headers["Permissions-Policy"]
     assert "Server" not in headers
 
 
