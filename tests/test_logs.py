@@ -3,10 +3,12 @@
 import inspect
 import json
 import logging
+from types import SimpleNamespace
 
 import bokeh.server.views.ws
 import panel.io.document
 import pytest
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from core.errors import InputError
 from dashboard import logs
@@ -86,3 +88,19 @@ def test_who_leaves_is_told_to_those_who_debug(level, told, logging_as_before, c
     logging.getLogger("panel.io.document").error("something else")
     events = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
     assert events == [logs._LEFT] * told + ["something else"]
+
+
+@pytest.mark.parametrize(
+    ("status", "level"), [(200, "DEBUG"), (404, "DEBUG"), (503, "DEBUG"), (500, "ERROR")]
+)
+def test_a_request_is_told_without_its_query(status, level, caplog):
+    line = RequestStartLine("GET", "/page?view=house-1003", "HTTP/1.1")
+    request = HTTPServerRequest(start_line=line, headers=HTTPHeaders({"Host": "localhost"}))
+    handler = SimpleNamespace(request=request, get_status=lambda: status)
+    with caplog.at_level(logging.DEBUG, logger="dashboard.access"):
+        logs.log_request(handler)
+    (record,) = caplog.records
+    assert (record.levelname, record.status, record.path) == (level, status, "/page")
+    for discreet in (True, False):
+        line = DiscreetFormatter(as_json=True, discreet=discreet).format(record)
+        assert "1003" not in line

@@ -8,7 +8,7 @@ from email.message import Message
 from pathlib import Path
 
 import pytest
-from bokeh.util.token import generate_jwt_token, get_session_id
+from bokeh.util.token import generate_jwt_token, get_session_id, get_token_payload
 from page_client import connect, fetch, leave, run_alone, token_in
 from serving import serving
 from tornado.websocket import WebSocketClosedError
@@ -30,8 +30,9 @@ def host(demo_path, tmp_path_factory, log_file):
 
 @pytest.fixture(scope="module")
 def page(host):
-    """The page as a browser gets it: headers and text."""
-    status, headers, text = fetch(host)
+    """The page as a browser gets it behind a proxy: headers and text."""
+    said = {"Cookie": "session=secret", "X-Forwarded-User": "somebody"}
+    status, headers, text = fetch(host, **said)
     assert status == 200
     return headers, text
 
@@ -106,16 +107,18 @@ def test_tokens_that_the_server_did_not_sign_open_nothing(host, token):
     assert fetch(host, f"/?bokeh-token={forged}")[0] == 403
 
 
+UPGRADE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    "Sec-WebSocket-Version": "13",
+}
+
+
 def test_only_pages_of_this_server_may_connect(host, token):
-    upgrade = {
-        "Connection": "Upgrade",
-        "Upgrade": "websocket",
-        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-        "Sec-WebSocket-Version": "13",
-        "Sec-WebSocket-Protocol": f"bokeh, {token}",
-    }
+    signed = {**UPGRADE, "Sec-WebSocket-Protocol": f"bokeh, {token}"}
     for origin in ("http://evil.example", "http://localhost.evil.example:5006", "null"):
-        assert fetch(host, "/ws", **upgrade, Origin=origin)[0] == 403
+        assert fetch(host, "/ws", **signed, Origin=origin)[0] == 403
 
 
 def test_a_form_of_another_page_is_refused(host):
@@ -136,6 +139,17 @@ def test_a_message_that_is_too_large_ends_its_connection_and_no_more(host, token
 
     run_alone(flood())
     assert fetch(host, "/healthz")[0] == 200
+
+
+def test_a_body_that_is_too_large_is_not_read(host):
+    assert fetch(host, "/healthz", "POST", **{"Content-Length": str(2**21)})[0] == 400
+
+
+def test_a_token_tells_the_page_nothing_of_its_request(token):
+    """Scripts can read it; a proxy's cookies and headers say who somebody is."""
+    payload = get_token_payload(token)
+    assert payload["cookies"] == {}
+    assert set(payload["headers"]) == {"Host"}
 
 
 def test_files_outside_the_served_ones_are_not_served(host):
@@ -180,6 +194,7 @@ def test_beyond_the_cap_the_page_is_busy_at_once(host, token):
 def test_the_logs_are_objects_that_tell_nobodys_data(host, log_file, demo_path):
     from core.readings import Dataset
 
+    assert fetch(host, "/ws", **UPGRADE, Origin="http://evil.example")[0] == 403
     events = [json.loads(line) for line in log_file.read_text().splitlines()]
     assert {"serving", "session opened"} <= {event["event"] for event in events}
     assert all({"time", "level", "logger"} <= event.keys() for event in events)
