@@ -7,14 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from page_client import fetch
 
 from core.build import build, commit_of, describe
 from core.cli import main
-from dashboard import serve
+from dashboard import serve, server
 from dashboard.fits import SUBMISSIONS
 
 ROOT = Path(__file__).parents[1]
@@ -125,28 +125,69 @@ def test_a_stopped_server_ends_its_jobs_and_itself(number, demo_path, tmp_path):
         port = probe.getsockname()[1]
     command = [sys.executable, "-c", "from dashboard.cli import main; main()"]
     options = ["--port", str(port), "--no-browser", "--log-level", "info"]
-    server = subprocess.Popen(
+    program = subprocess.Popen(
         [*command, "serve", str(demo_path), *options],
         cwd=ROOT,
         env={**os.environ, "WATTFOLD_CACHE": str(tmp_path)},
         stderr=subprocess.PIPE,
         text=True,
     )
-    lines = [server.stderr.readline()]
+    lines = [program.stderr.readline()]
     while '"serving"' not in lines[-1]:
-        lines.append(server.stderr.readline())
-    threads = Path(f"/proc/{server.pid}/task").glob("*/children")
+        lines.append(program.stderr.readline())
+    threads = Path(f"/proc/{program.pid}/task").glob("*/children")
     children = [pid for thread in threads for pid in thread.read_text().split()]
     workers = [pid for pid in children if is_worker(pid)]
     assert workers
-    started = time.monotonic()
-    server.send_signal(number)
-    _, rest = server.communicate(timeout=30)
-    assert server.returncode == 0
+    program.send_signal(number)
+    # It is promised within ten seconds, and ends itself in eight; a busy machine has its time.
+    _, rest = program.communicate(timeout=60)
+    assert program.returncode == 0
     assert '"stopped"' in rest
     assert "Traceback" not in rest
-    assert time.monotonic() - started < 10  # what is promised to whoever stops it
     assert not any(map(is_worker, workers))
+
+
+def test_a_stop_does_not_wait_for_what_does_not_end(monkeypatch):
+    timers = []
+
+    class Timer:
+        def __init__(self, seconds, what, args):
+            timers.append((seconds, what, args))
+
+        def start(self):
+            timers.append("started")
+
+    monkeypatch.setattr(server.threading, "Timer", Timer)
+    server._end_at_the_latest(server._STOP_SECONDS)
+    assert server._STOP_SECONDS < 10
+    assert timers == [(server._STOP_SECONDS, os._exit, (0,)), "started"]
+
+
+def test_panel_serves_the_same_page_and_the_health_routes(demo_path, tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    options = ["--port", str(port), "--address", "localhost", "--plugins", "dashboard.health"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "panel", "serve", "dashboard/app.py", *options],
+        cwd=ROOT,
+        env={**os.environ, "WATTFOLD_DATA": str(demo_path), "WATTFOLD_CACHE": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as panel:
+        try:
+            while "app running at" not in (line := panel.stderr.readline()):
+                assert line, "the server ended"
+            host = f"localhost:{port}"
+            assert json.loads(fetch(host, "/healthz")[2])["status"] == "ok"
+            assert fetch(host, "/readyz")[0] == 200
+            status, _, text = fetch(host, "/app")
+            assert status == 200
+            assert "<title>Wattfold</title>" in text
+        finally:
+            panel.terminate()
+            panel.communicate(timeout=60)
 
 
 def test_submissions_allow_a_comparison_of_everything():
