@@ -87,18 +87,19 @@ def measure(driver: Driver, repeats: int) -> dict[str, list[float]]:
     colors = ["Mean demand", "HDR"]
     for turn in range(repeats):
         markers = driver.markers()
-        place = turn * 7 % len(markers["x"])
-        x, y, label = (markers[name][place] for name in ("x", "y", "label"))
+        row = turn * 7 % len(markers["x"])
+        x, y, label = (markers[name][row] for name in ("x", "y", "label"))
         page.mouse.move(*driver.pixel(x, y))
         driver.mark()
         times["zoom"].append(seconds(lambda: page.mouse.wheel(0, -120), driver.wait_for_news))
         page.wait_for_timeout(700)
         x, y, label = nearest_to_middle(driver)
         if label != driver.title():
+            place = driver.pixel(x, y)
             times["tap, all of the detail"].append(
                 seconds(
-                    lambda x=x, y=y: driver.tap(x, y),
-                    lambda label=label: driver.expect_title(label),
+                    lambda place=place: page.mouse.click(*place),
+                    lambda label=label: wait_for_detail(driver, label),
                 )
             )
         page.wait_for_timeout(500)
@@ -111,6 +112,24 @@ def measure(driver: Driver, repeats: int) -> dict[str, list[float]]:
             driver.tool("Reset")
             page.wait_for_timeout(1500)
     return times
+
+
+def wait_for_detail(driver: Driver, label: str) -> None:
+    """Wait until the browser has the last part of a point's detail, and has drawn."""
+    driver.page.wait_for_function(
+        f"""async label => {{
+            {driver.DEFINITIONS}
+            const ours = name => models.find(model => model.class_name == name
+                && (name != 'PlainText' || model.data.look == 'title'))
+            const links = ours('PointLinks')
+            if (ours('PlainText')?.data.text != label || links.data.items === window.links)
+                return false
+            window.links = links.data.items
+            await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
+            return true
+        }}""",
+        arg=label,
+    )
 
 
 def nearest_to_middle(driver: Driver) -> tuple[float, float, str]:

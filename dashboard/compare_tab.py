@@ -22,7 +22,7 @@ from dashboard.compare_quality import QualityTable, TimePlot
 from dashboard.compare_sweep import SweepForm
 from dashboard.components import PlainText
 from dashboard.data_sections import section
-from dashboard.fitting import duration
+from dashboard.job_line import duration
 from dashboard.state import DISTANCE_TITLES, UNIT_TITLES, Explorer
 
 _CHOICE_STYLE = {

@@ -12,6 +12,7 @@ from core.readings import Dataset
 from dashboard import fits, uploads
 from dashboard.components import FileDrop, PlainText
 from dashboard.datasets import Catalogue
+from dashboard.job_line import JobLine
 from dashboard.jobs import Job
 
 _ABOUT = (
@@ -26,7 +27,7 @@ _PLACE = (
 
 
 class DataDialog:
-    """Chooses a dataset.
+    """Chooses a dataset; made when it is first asked for.
 
     ``chosen(dataset, link)`` is called with it, and with what a link to it has in its query; None
     for a file of the analyst's own, which no link leads to.
@@ -40,6 +41,9 @@ class DataDialog:
         self._uploaded: Path | None = None
         self._file_name = ""
         self._received_path: Path | None = None
+        self.dialog = pmui.Dialog(title="Open data", show_close_button=True, width_option="sm")
+
+    def _fill(self) -> None:
         limit = uploads.maximum_bytes()
         self.drop = FileDrop(
             place=self._place,
@@ -51,17 +55,10 @@ class DataDialog:
             sizing_mode="stretch_width",
             margin=(6, 0),
         )
-        self.status = PlainText(look="quiet", sizing_mode="stretch_width", margin=0)
+        self.line = JobLine(side=0)
         self.problem = PlainText(look="error", visible=False, sizing_mode="stretch_width", margin=0)
         self.report = PlainText(
             look="report", visible=False, sizing_mode="stretch_width", margin=(6, 0)
-        )
-        self.progress = pmui.LinearProgress(
-            value=0,
-            variant="determinate",
-            visible=False,
-            sizing_mode="stretch_width",
-            margin=(8, 0),
         )
         self.use = pmui.Button(label="Explore it", size="small", visible=False, margin=(4, 8, 4, 0))
         self.cancel = pmui.Button(
@@ -73,23 +70,19 @@ class DataDialog:
             PlainText("A file of your own", look="heading", margin=0),
             PlainText(_ABOUT, look="quiet", sizing_mode="stretch_width", margin=0),
             self.drop,
-            self.progress,
-            self.status,
+            self.line.panel,
             self.problem,
             self.report,
             pn.Row(self.use, self.cancel, margin=0),
         ]
-        self.dialog = pmui.Dialog(
+        self.dialog.objects = [
             pn.Column(
                 *self._server_parts(),
                 *(own if limit else []),
                 sizing_mode="stretch_width",
                 margin=0,
-            ),
-            title="Open data",
-            show_close_button=True,
-            width_option="sm",
-        )
+            )
+        ]
 
     def _server_parts(self) -> list[pn.viewable.Viewable]:
         """A choice among the server's datasets, if there are several."""
@@ -119,6 +112,8 @@ class DataDialog:
 
     def open(self) -> None:
         """Show the dialog."""
+        if not self.dialog.objects:
+            self._fill()
         self.dialog.open = True
 
     # From a file to a dataset
@@ -136,18 +131,13 @@ class DataDialog:
         except WattfoldError as error:
             self._fail(str(error))
             return
-        self.status.text = "starting"
-        self.cancel.visible = self.progress.visible = True
+        self.line.say("Starting")
+        self.cancel.visible = True
 
     def poll(self) -> None:
         """See how the reading goes; called a few times a second."""
         job = self.job
-        if job is None:
-            return
-        if job.state in ("queued", "running"):
-            self.progress.value = round(100 * job.fraction)
-            waiting = f"number {job.position} in the queue"
-            self.status.text = waiting if job.state == "queued" else job.message or "starting"
+        if job is None or self.line.follow(job):
             return
         self._clear()
         if job.state == "failed":
@@ -185,8 +175,8 @@ class DataDialog:
 
     def _clear(self) -> None:
         self.job = None
-        self.status.text = ""
-        for part in (self.cancel, self.progress, self.problem, self.report, self.use):
+        self.line.say("")
+        for part in (self.cancel, self.problem, self.report, self.use):
             part.visible = False
 
     def _fail(self, reason: str) -> None:

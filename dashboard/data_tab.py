@@ -20,6 +20,7 @@ from core.overview import Overview
 from core.readings import Dataset
 from dashboard import data_sections, fits, overviews
 from dashboard.components import PlainText
+from dashboard.job_line import JobLine
 from dashboard.jobs import Job
 
 _POLL_MILLISECONDS = 200
@@ -41,10 +42,7 @@ class DataTab:
         self._poller: Any = None
         self._to_draw: list[Callable[[], None]] = []
         self._computed = pn.Column(sizing_mode="stretch_width", margin=0)
-        self._message = PlainText("", look="quiet", sizing_mode="stretch_width", margin=(4, 0))
-        self._progress = pmui.LinearProgress(
-            variant="indeterminate", sizing_mode="stretch_width", margin=(6, 0)
-        )
+        self._line = JobLine(side=0)
         self.view = pn.Column(sizing_mode="stretch_width", margin=(4, 8))
 
     # Computing
@@ -62,14 +60,12 @@ class DataTab:
         self._start()
 
     def _start(self, *_: param.parameterized.Event) -> None:
-        self._message.text = "Looking for what was counted before …"
-        self._progress.param.update(variant="indeterminate", value=0)
+        self._line.say("Looking for what was counted before …")
         self._computed.objects = [
             data_sections.section(
                 _COMPUTED,
                 "They take a pass over all readings, once.",
-                self._progress,
-                self._message,
+                self._line.panel,
             )
         ]
         try:
@@ -98,17 +94,13 @@ class DataTab:
             self._look_at(self._job)
 
     def _look_at(self, job: Job) -> None:
+        if self._line.follow(job):
+            return
         if job.state == "done":
             self._plan(job.result)
-        elif job.state in ("failed", "cancelled"):
+        else:
             self._poller.stop()
             self._fail(job.error or "the computation was cancelled")
-        elif job.state == "queued":
-            self._message.text = f"Waiting for a worker, number {job.position} in the queue"
-        else:
-            left = f" · {job.seconds_left:.0f} s left" if job.seconds_left else ""
-            self._message.text = f"{job.message or 'Starting'}{left}"
-            self._progress.param.update(variant="determinate", value=round(100 * job.fraction))
 
     def _fail(self, error: str) -> None:
         again = pmui.Button(label="Try again", variant="outlined", size="small", margin=(6, 0))

@@ -19,13 +19,20 @@ _EDGE: dict[str, Any] = {"margin": (0, 12)}
 
 
 class Detail:
-    """The panel beside the map."""
+    """The panel beside the map, empty until a point is selected."""
 
     def __init__(self, explorer: Explorer) -> None:
         self.explorer = explorer
         # A tap asks for the same household several times, and pins ask again.
         self._household = lru_cache(maxsize=12)(explorer.dataset.readings)
         self.week_of = lru_cache(maxsize=12)(self._make_week)
+        explorer.param.watch(self._tell, ["selected", "pins"], precedence=3)
+        explorer.param.watch(self._offer_back, "unit")
+        explorer.param.watch(self._show_note, "notes")
+        self.panel = pn.Column(sizing_mode="stretch_width", margin=0)
+
+    def _fill(self) -> None:
+        explorer = self.explorer
         self.title = PlainText(look="title", margin=(10, 12, 2, 12), sizing_mode="stretch_width")
         self.place = PlainText(look="body", sizing_mode="stretch_width", **_EDGE)
         self.explanation = PlainText(
@@ -59,10 +66,7 @@ class Detail:
         self.pin.on_click(lambda _: self._toggle_pin())
         self.week.on_click(lambda _: explorer.open_week(explorer.household_of(explorer.selected)))
         self.back.on_click(lambda _: explorer.go_back())
-        explorer.param.watch(self._tell, ["selected", "pins"], precedence=3)
-        explorer.param.watch(self._offer_back, "unit")
-        explorer.param.watch(self._show_note, ["selected", "notes"])
-        self.panel = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.panel.objects = self._parts()
 
     def _make_week(self, household: str) -> WeekQuantiles:
         readings = self._household(household)
@@ -81,7 +85,7 @@ class Detail:
             self.explorer.write_note(row, event.new or "")
 
     def _show_note(self, *_: param.parameterized.Event) -> None:
-        if self.explorer.run is not None and self.explorer.selected is not None:
+        if self.panel.objects and self.explorer.selected is not None:
             self.note.value = self.explorer.note_on(self.explorer.selected)
 
     def _toggle_pin(self) -> None:
@@ -96,7 +100,7 @@ class Detail:
         if explorer.run is None or row is None:
             return
         if not self.panel.objects:
-            self.panel.objects = self._parts()
+            self._fill()
         self._draw(row)
         self.title.text = explorer.label(row)
         self.place.text = explorer.place(row)
@@ -118,10 +122,12 @@ class Detail:
         ]
         self.pin.label = "Unpin" if row in explorer.pins else "Pin"
         self.week.visible = explorer.run.config.unit != "slots"
+        self._show_note()
         self._offer_back()
 
     def _offer_back(self, *_: param.parameterized.Event) -> None:
-        self.back.visible = self.explorer.unit == "slots" and self.explorer.can_go_back
+        if self.panel.objects:
+            self.back.visible = self.explorer.unit == "slots" and self.explorer.can_go_back
 
     def _parts(self) -> list[Any]:
         def heading(text: str) -> PlainText:

@@ -14,6 +14,7 @@ from dashboard import exports, fits
 from dashboard.components import PlainText
 from dashboard.components.download import Download
 from dashboard.exports import Request
+from dashboard.job_line import JobLine
 from dashboard.jobs import Job, WorkerPool
 
 # More goes through no browser in comfort.
@@ -23,21 +24,14 @@ MOST_BYTES = 500_000_000
 class ExportJobs:
     """Makes one file at a time for a session, and hands it to the browser."""
 
-    def __init__(self, session: str) -> None:
+    def __init__(self, session: str, download: Download) -> None:
         self.session = session
         self.job: Job | None = None
-        self.download = Download()
+        self.download = download
         self._pool: WorkerPool | None = None
         self._directory: Path | None = None
         self._fonts: Future[list[str]] | None = None
-        self.progress = pmui.LinearProgress(
-            value=0,
-            variant="determinate",
-            visible=False,
-            sizing_mode="stretch_width",
-            margin=(8, 8, 2, 8),
-        )
-        self.status = PlainText(look="quiet", margin=(2, 8), sizing_mode="stretch_width")
+        self.line = JobLine(side=8)
         self.error = PlainText(
             look="error", margin=(2, 8), sizing_mode="stretch_width", visible=False
         )
@@ -45,9 +39,7 @@ class ExportJobs:
             label="Cancel", variant="outlined", visible=False, margin=(10, 6, 4, 6)
         )
         self.cancel.on_click(lambda _: self._cancelled())
-        self.panel = Column(
-            self.progress, self.status, self.error, sizing_mode="stretch_width", margin=0
-        )
+        self.panel = Column(self.line.panel, self.error, sizing_mode="stretch_width", margin=0)
 
     def get_ready(self) -> None:
         """Let a worker get warm while the analyst fills in the form."""
@@ -73,18 +65,18 @@ class ExportJobs:
         key = ("export", request.directory)
         self.job = self._pool.submit(self.session, key, exports.make_export, request)
         self.cancel.visible = True
-        self.status.text = "Starting"
+        self.line.say("Starting")
 
     def fail(self, text: str) -> None:
         """Say what is wrong, or that nothing is."""
         self.error.param.update(text=text, visible=bool(text))
         if text:
-            self.status.text = ""
+            self.line.say("")
 
     def forget(self) -> None:
         """Say nothing more of the last file."""
         if self.job is None:
-            self.status.text = ""
+            self.line.say("")
             self.fail("")
 
     def poll(self) -> None:
@@ -97,15 +89,10 @@ class ExportJobs:
                 self._tidy()
 
     def _follow(self, job: Job) -> None:
-        if job.state == "queued":
-            self.status.text = f"Number {job.position} in the queue"
-            return
-        if job.state == "running":
-            self.progress.param.update(visible=True, value=round(100 * job.fraction))
-            self.status.text = job.message or "Starting"
+        if self.line.follow(job):
             return
         self.job = None
-        self.cancel.visible = self.progress.visible = False
+        self.cancel.visible = False
         if job.state == "failed":
             self.fail(job.error)
             self._tidy()
@@ -121,18 +108,18 @@ class ExportJobs:
             )
             self._tidy()
             return
-        self.status.text = f"Saved as {path.name}, {_size(size)}"
+        self.line.say(f"Saved as {path.name}, {_size(size)}")
         self.download.start(path, path.name)
 
     def _cancelled(self) -> None:
         self._give_up()
-        self.status.text = "Cancelled."
+        self.line.say("Cancelled.")
 
     def _give_up(self) -> None:
         if self.job is not None and self._pool is not None:
             self._pool.cancel(self.session, self.job)
             self.job = None
-        self.cancel.visible = self.progress.visible = False
+        self.line.progress.visible = self.cancel.visible = False
 
     def end(self) -> None:
         """The session is over."""

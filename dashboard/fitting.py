@@ -15,6 +15,7 @@ from core.runs import Run, RunConfig
 from core.runs.forecast import Forecast, forecast
 from dashboard import fits
 from dashboard.components import PlainText
+from dashboard.job_line import JobLine, duration
 from dashboard.jobs import Job
 from dashboard.state import Explorer
 
@@ -33,20 +34,13 @@ class Fitting:
         self.lookup: Future[Run | None] | None = None
         self.asked: RunConfig | None = None
         self._changed = True
-        self.status = PlainText(look="quiet", margin=(2, 12), sizing_mode="stretch_width")
+        self.line = JobLine(side=12)
         self.error = PlainText(
             look="error", margin=(2, 12), sizing_mode="stretch_width", visible=False
         )
         self.notices = PlainText(look="quiet", margin=(2, 12), sizing_mode="stretch_width")
         self.warning = PlainText(
             look="error", margin=(2, 12), sizing_mode="stretch_width", visible=False
-        )
-        self.progress = pmui.LinearProgress(
-            value=0,
-            variant="determinate",
-            visible=False,
-            sizing_mode="stretch_width",
-            margin=(8, 12, 2, 12),
         )
         self.run = pmui.Button(label="Run", size="small", visible=False, margin=(4, 4, 4, 12))
         self.faster = pmui.Button(
@@ -62,8 +56,7 @@ class Fitting:
         self._seconds = 0.0
         explorer.param.watch(self._note_change, Explorer.CHOICES)
         self.panel = Column(
-            self.progress,
-            self.status,
+            self.line.panel,
             self.error,
             Row(self.run, self.faster, self.cancel, margin=0),
             self.warning,
@@ -138,7 +131,7 @@ class Fitting:
             self._start()
 
     def _offer(self, expected: Forecast) -> None:
-        self.status.text = f"{expected.n:,} points: about {duration(expected.seconds)}"
+        self.line.say(f"{expected.n:,} points: about {duration(expected.seconds)}")
         self.run.visible = True
         if expected.faster is not None:
             self._faster_backend, seconds = expected.faster
@@ -161,52 +154,37 @@ class Fitting:
         except WattfoldError as error:
             self._fail(str(error))
             return
-        self.status.text = "starting"
+        self.line.say("Starting")
         self.cancel.visible = True
 
     def _cancelled(self) -> None:
         self._give_up()
-        self.status.text = "Cancelled; the map is as before."
+        self.line.say("Cancelled; the map is as before.")
 
     def _give_up(self) -> None:
         if self.job is not None:
             fits.pool().cancel(self.session, self.job)
             self.job = None
         self.lookup = None
-        self.cancel.visible = self.progress.visible = False
+        self.line.progress.visible = self.cancel.visible = False
         self.run.visible = self.faster.visible = False
 
     def _follow(self, job: Job) -> None:
-        if job.state == "queued":
-            self.status.text = f"number {job.position} in the queue"
-        elif job.state == "running":
-            left = f" · {duration(job.seconds_left)} left" if job.seconds_left else ""
-            self.progress.param.update(visible=True, value=round(100 * job.fraction))
-            self.status.text = f"{job.message or 'starting'}{left}"
-        else:
-            self.job = None
-            self.cancel.visible = self.progress.visible = False
-            if job.state == "failed":
-                self.status.text = ""
-                self._fail(job.error)
-            elif job.state == "done" and self.asked is not None:
-                self._seconds = job.seconds
-                self.lookup = fits.fetch(self.dataset, self.asked)
+        if self.line.follow(job):
+            return
+        self.job = None
+        self.cancel.visible = False
+        if job.state == "failed":
+            self._fail(job.error)
+        elif job.state == "done" and self.asked is not None:
+            self._seconds = job.seconds
+            self.lookup = fits.fetch(self.dataset, self.asked)
 
     def _say_result(self, seconds: float) -> None:
         run = self.explorer.run
         took = f"in {seconds:.1f} s" if seconds else "as stored"
-        self.status.text = f"{run.n:,} points {took}"
+        self.line.say(f"{run.n:,} points {took}")
         self.notices.text = "\n".join(f"• {notice}" for notice in run.notices)
 
     def _fail(self, text: str) -> None:
         self.error.param.update(text=text, visible=bool(text))
-
-
-def duration(seconds: float) -> str:
-    """Say how long something takes, roughly."""
-    if seconds < 100:
-        return f"{max(1, round(seconds))} s"
-    if seconds < 100 * 60:
-        return f"{round(seconds / 60)} min"
-    return f"{seconds / 3600:.1f} h"

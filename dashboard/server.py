@@ -8,21 +8,17 @@ import signal
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from panel.io.server import Server, get_server
 from tornado.routing import Rule
 
 from core.build import describe
-from core.errors import WattfoldError
 from core.runs import Store
-from dashboard import fits
+from dashboard import fits, health
 from dashboard.admission import DEFAULT_MAXIMUM_SESSIONS, BusyHandler, WhenFull
-from dashboard.health import HealthHandler, ReadyHandler
+from dashboard.application import TITLE, PageApplication
 from dashboard.logs import log_request
 from dashboard.security import SecurityHeaders
-
-APP = Path(__file__).with_name("app.py")
 
 # A chunk of an uploaded file is the largest message that a page sends.
 _MAXIMUM_MESSAGE_BYTES = 20 * 2**20
@@ -71,16 +67,19 @@ def make_server(settings: ServerSettings) -> Server:
         Store.default().sweep()
     here = [f"{name}:{settings.port}" for name in ("localhost", "127.0.0.1")]
     secret = os.environ.get("BOKEH_SECRET_KEY", "").encode() or secrets.token_bytes(32)
+    # From the start on, so that workers are warm when somebody wants a map.
+    fits.pool()
+    application = PageApplication()
     server = get_server(
-        {"/": APP},
+        {"/": application},  # type: ignore[dict-item]  # Panel takes Bokeh's applications too
         address=settings.address,
         port=settings.port,
         websocket_origin=[*here, *settings.origins],
         prefix=settings.prefix,
         # The page is made once before anybody asks for it: that imports all it needs.
         warm=True,
-        title="Wattfold",
-        extra_patterns=[(r"/healthz", HealthHandler), (r"/readyz", ReadyHandler)],
+        title=TITLE,
+        extra_patterns=health.ROUTES,
         secret_key=secret,
         sign_sessions=True,
         session_token_expiration=_TOKEN_SECONDS,
@@ -97,13 +96,10 @@ def make_server(settings: ServerSettings) -> Server:
         unused_session_lifetime_milliseconds=_UNUSED_SESSION_MILLISECONDS,
     )
     tornado = server._tornado
-    for handler in tornado.applications["/"].application.handlers:
-        if handler.failed:
-            raise WattfoldError(f"the page cannot be made: {handler.error}")
     tornado.add_transform(SecurityHeaders)
 
     def is_full() -> bool:
-        return len(server.get_sessions()) >= settings.maximum_sessions
+        return len(server.get_sessions()) + application.pending >= settings.maximum_sessions
 
     tornado.add_handlers(".*", [Rule(WhenFull(tornado.prefix, is_full), BusyHandler)])
     return server

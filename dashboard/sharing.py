@@ -34,7 +34,7 @@ _ABOUT_FILE = "Keeps the picture and your notes, to go on another day or on anot
 
 
 class Sharing:
-    """The buttons in the bar, and the dialog behind one of them.
+    """The buttons in the bar, and the dialog behind one of them, made when it is first asked for.
 
     ``link`` is what the query of a link has before the scene; None for data that no link leads to.
     """
@@ -51,6 +51,11 @@ class Sharing:
             self._button("share", "Share or save", self.open),
             margin=0,
         )
+        self.dialog = pmui.Dialog(
+            title="Share or save", show_close_button=True, close_on_click=True, width_option="sm"
+        )
+
+    def _fill(self) -> None:
         self.link = CopyText(
             label="Link", is_query=True, sizing_mode="stretch_width", margin=(4, 0)
         )
@@ -64,8 +69,8 @@ class Sharing:
             variant="outlined",
             margin=(4, 8, 4, 0),
         )
-        self.restoring = Restoring(explorer, done=self._close)
-        self.dialog = pmui.Dialog(
+        self.restoring = Restoring(self.explorer, done=self._close)
+        self.dialog.objects = [
             pn.Column(
                 PlainText("Link", look="heading", margin=0),
                 PlainText(_ABOUT_LINK, look="quiet", sizing_mode="stretch_width", margin=0),
@@ -81,12 +86,8 @@ class Sharing:
                 self.restoring.panel,
                 sizing_mode="stretch_width",
                 margin=0,
-            ),
-            title="Share or save",
-            show_close_button=True,
-            close_on_click=True,
-            width_option="sm",
-        )
+            )
+        ]
 
     def _button(
         self,
@@ -140,6 +141,8 @@ class Sharing:
 
     def open(self) -> None:
         """Show the dialog with a link to what is looked at now."""
+        if not self.dialog.objects:
+            self._fill()
         self._say("")
         self.restoring.clear()
         self.link.text = ""

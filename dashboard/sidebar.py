@@ -1,7 +1,7 @@
 """The choices that make a map. What a backend or a method can be told comes from its registry."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -42,29 +42,39 @@ def sidebar(explorer: Explorer) -> list[pn.viewable.Viewable]:
         pmui.Select.from_param(choice.method, **_WIDE),
         settings_of(explorer, "method", METHODS),
         pmui.Select.from_param(choice.rank_by, **_WIDE),
-        pmui.Accordion(
-            (
-                "More",
-                pmui.Column(
-                    pmui.Select.from_param(choice.slots, **_WIDE),
-                    pmui.IntInput.from_param(
-                        choice.window, visible=choice.unit.rx() != "households", **_WIDE
-                    ),
-                    pmui.IntInput.from_param(choice.bins, **_WIDE),
-                    pmui.Select.from_param(choice.reference, **_WIDE),
-                    pmui.IntInput.from_param(choice.minimum_sample, **_WIDE),
-                    pmui.IntInput.from_param(choice.n_anomalies, **_WIDE),
-                    pmui.IntInput.from_param(choice.seed, **_WIDE),
-                    sizing_mode="stretch_width",
-                ),
-            ),
-            title_variant="body2",
-            disable_gutters=True,
-            elevation=0,
-            margin=(0, 0),
-            sizing_mode="stretch_width",
-        ),
+        rarer_choices(explorer),
     ]
+
+
+def rarer_choices(explorer: Explorer) -> pn.viewable.Viewable:
+    """What is seldom changed, out of sight and made when it is first looked for."""
+    choice = explorer.param
+    box = pmui.Column(sizing_mode="stretch_width")
+    accordion = pmui.Accordion(
+        ("More", box),
+        title_variant="body2",
+        disable_gutters=True,
+        elevation=0,
+        margin=(0, 0),
+        sizing_mode="stretch_width",
+    )
+
+    def fill(*_: param.parameterized.Event) -> None:
+        if not box.objects:
+            box.objects = [
+                pmui.Select.from_param(choice.slots, **_WIDE),
+                pmui.IntInput.from_param(
+                    choice.window, visible=choice.unit.rx() != "households", **_WIDE
+                ),
+                pmui.IntInput.from_param(choice.bins, **_WIDE),
+                pmui.Select.from_param(choice.reference, **_WIDE),
+                pmui.IntInput.from_param(choice.minimum_sample, **_WIDE),
+                pmui.IntInput.from_param(choice.n_anomalies, **_WIDE),
+                pmui.IntInput.from_param(choice.seed, **_WIDE),
+            ]
+
+    accordion.param.watch(fill, "active")
+    return accordion
 
 
 def setting_widget(setting: Parameter, value: Any, changed: Callable[[Any], None]) -> Any:
@@ -129,50 +139,65 @@ class HouseholdPicker:
 
     def __init__(self, explorer: Explorer) -> None:
         self.explorer = explorer
-        dataset = explorer.dataset
         known = [ALL, TYPICAL, ANOMALOUS, RANDOM, ON_MAP, BY_NAME]
-        columns = [str(name) for name in dataset.metadata.columns]
         self.mode = pmui.Select(
             label="Households",
-            options=[*known, *([BY_METADATA] if columns else [])],
+            options=[*known, *([BY_METADATA] if self._columns() else [])],
             value=ALL,
             description="Which households are mapped",
             **_WIDE,
         )
-        self.names = pmui.MultiChoice(
-            label="Type to search",
-            options=dataset.households["household"].tolist(),
-            visible=False,
-            **_STRETCHED,
-        )
-        self.column = pmui.Select(label="Column", options=columns, visible=False, **_WIDE)
-        self.values = pmui.MultiChoice(label="Values", visible=False, **_STRETCHED)
-        self.range = pmui.EditableRangeSlider(label="From, to", visible=False, **_WIDE)
+        self._fields = pn.Column(sizing_mode="stretch_width", margin=0)
         self.note = PlainText(look="quiet", margin=(0, 12), sizing_mode="stretch_width")
         self.panel = pn.Column(
             self.mode,
-            self.names,
-            self.column,
-            self.values,
-            self.range,
+            self._fields,
             self.note,
             sizing_mode="stretch_width",
             margin=0,
             visible=explorer.param.unit.rx() != "slots",
         )
         self.mode.param.watch(lambda _: self._choose(), "value")
-        self.names.param.watch(lambda _: self._use(list(self.names.value or [])), "value")
-        self.column.param.watch(lambda _: self._offer_values(), "value")
-        self.values.param.watch(lambda _: self._use(self._having_values()), "value")
-        self.range.param.watch(lambda _: self._use(self._within_range()), "value_throttled")
         explorer.param.watch(lambda _: self._tell(), "households")
         self._tell()
 
+    def _columns(self) -> list[str]:
+        return [str(name) for name in self.explorer.dataset.metadata.columns]
+
+    # Fields are made when they are first needed: most analysts map all households.
+
+    @cached_property
+    def names(self) -> pmui.MultiChoice:
+        """Households by name."""
+        ids = self.explorer.dataset.households["household"].tolist()
+        field = pmui.MultiChoice(label="Type to search", options=ids, **_STRETCHED)
+        field.param.watch(lambda _: self._use(list(field.value or [])), "value")
+        return field
+
+    @cached_property
+    def column(self) -> pmui.Select:
+        """What is known of households."""
+        field = pmui.Select(label="Column", options=self._columns(), **_WIDE)
+        field.param.watch(lambda _: self._offer_values(), "value")
+        return field
+
+    @cached_property
+    def values(self) -> pmui.MultiChoice:
+        """Which values of it."""
+        field = pmui.MultiChoice(label="Values", **_STRETCHED)
+        field.param.watch(lambda _: self._use(self._having_values()), "value")
+        return field
+
+    @cached_property
+    def range(self) -> pmui.EditableRangeSlider:
+        """Between which numbers."""
+        field = pmui.EditableRangeSlider(label="From, to", **_WIDE)
+        field.param.watch(lambda _: self._use(self._within_range()), "value_throttled")
+        return field
+
     def _choose(self) -> None:
         mode, explorer = self.mode.value, self.explorer
-        self.names.visible = mode == BY_NAME
-        self.column.visible = mode == BY_METADATA
-        self.values.visible = self.range.visible = False
+        self._fields.objects = [self.names] if mode == BY_NAME else []
         if mode == ALL:
             explorer.households = None
         elif mode == BY_METADATA:
@@ -196,7 +221,7 @@ class HouseholdPicker:
     def _offer_values(self) -> None:
         column = self.explorer.dataset.metadata[self.column.value]
         numbers = column.dtype.kind in "iuf" and column.nunique() > 1
-        self.range.visible, self.values.visible = numbers, not numbers
+        self._fields.objects = [self.column, self.range if numbers else self.values]
         if numbers:
             low, high = float(column.min()), float(column.max())
             self.range.param.update(start=low, end=high, value=(low, high))

@@ -108,7 +108,7 @@ def test_a_failure_is_told_and_can_be_tried_again(dataset, session, monkeypatch)
     session.poll()
     job.position = 3
     session.poll()
-    assert "number 3 in the queue" in texts(tab)
+    assert "Number 3 in the queue" in texts(tab)
     job.state, job.fraction, job.message = "running", 0.4, "Counting readings"
     session.poll()
     assert "Counting readings" in texts(tab)

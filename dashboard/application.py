@@ -1,0 +1,84 @@
+"""Makes the pages of new sessions in a thread of its own.
+
+The models of a page take most of a second to make. In the server's event loop, where Bokeh makes
+them, everybody who is on the server would wait for whoever opens a page.
+"""
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import cast
+from weakref import WeakSet
+
+from bokeh.application.application import SessionContext
+from bokeh.application.handlers.handler import Handler
+from bokeh.document import Document
+from bokeh.server.contexts import BokehSessionContext
+from panel.io.application import Application
+from panel.io.document import init_doc
+from panel.io.state import set_curdoc
+
+from dashboard.components import PlainText
+from dashboard.shell import create_page
+
+TITLE = "Wattfold"
+_FAILED = "The page could not be made; the server's log says why. Reload it to try again."
+
+_log = logging.getLogger(__name__)
+
+
+class PageHandler(Handler):
+    """Puts the page in a document."""
+
+    def modify_document(self, doc: Document) -> None:
+        """Put the page in."""
+        with set_curdoc(doc):
+            create_page().server_doc(doc, title=TITLE)
+            # As Panel has it for its own kinds of application.
+            doc.config.update(
+                reconnect_session=False, notifications=None, notify_connection_status=False
+            )
+
+
+class PageApplication(Application):
+    """An application whose documents are there before Bokeh asks for them.
+
+    Attributes
+    ----------
+    pending : int
+        Sessions whose page is being made or waits for its turn.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(PageHandler())
+        self.pending = 0
+        self._made: WeakSet[Document] = WeakSet()
+        # One at a time: more threads would take the processor from those who wait for less.
+        self._maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page")
+
+    async def on_session_created(self, session_context: SessionContext) -> None:
+        """Make the page of a session; the loop goes on meanwhile."""
+        await super().on_session_created(session_context)
+        doc = cast(BokehSessionContext, session_context)._document
+        self.pending += 1
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._maker, self._make, doc)
+        finally:
+            self.pending -= 1
+
+    def _make(self, doc: Document) -> None:
+        try:
+            super().initialize_document(doc)
+        except Exception:
+            _log.exception("the page could not be made")
+            doc.clear()
+            with set_curdoc(doc):
+                PlainText(_FAILED, look="error", margin=30).server_doc(doc, title=TITLE)
+        self._made.add(doc)
+
+    def initialize_document(self, doc: Document) -> None:
+        """Make the page here and now, unless it is there."""
+        if doc in self._made:
+            init_doc(doc)  # from here on it belongs to the loop's thread
+        else:
+            super().initialize_document(doc)
