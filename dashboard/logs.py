@@ -10,6 +10,7 @@ import re
 import sys
 import time
 import traceback
+import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -85,11 +86,16 @@ def set_up(level: Level, *, as_json: bool | None = None) -> None:
 
     As JSON unless a person is looking; libraries only from their warnings on, except at debug.
     """
+    from bokeh.util.warnings import BokehUserWarning
+
     as_json = not sys.stderr.isatty() if as_json is None else as_json
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(DiscreetFormatter(as_json=as_json, discreet=level != "debug"))
     if level != "debug":
         handler.addFilter(is_news)
+        # BokehJS takes what the server sends for new until it has sent something itself, and sends
+        # it back whole the first time that it mentions it; the server keeps its own.
+        warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())

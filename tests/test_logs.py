@@ -3,11 +3,14 @@
 import inspect
 import json
 import logging
+import warnings
 from types import SimpleNamespace
 
 import bokeh.server.views.ws
 import panel.io.document
 import pytest
+from bokeh.core.serialization import Deserializer
+from bokeh.plotting import figure
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from core.errors import InputError
@@ -88,6 +91,16 @@ def test_who_leaves_is_told_to_those_who_debug(level, told, logging_as_before, c
     logging.getLogger("panel.io.document").error("something else")
     events = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
     assert events == [logs._LEFT] * told + ["something else"]
+
+
+@pytest.mark.parametrize(("level", "told"), [("debug", True), ("info", False)])
+def test_models_that_a_browser_sends_back_are_no_news(level, told, logging_as_before, capsys):
+    warnings.simplefilter("default")  # as in a server; here they are errors
+    logs.set_up(level, as_json=True)
+    plot = figure()
+    sent = {"type": "object", "name": "Figure", "id": plot.id}
+    assert Deserializer(references=[plot]).decode(sent) is plot
+    assert ("reference already known" in capsys.readouterr().err) == told
 
 
 @pytest.mark.parametrize(
