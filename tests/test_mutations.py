@@ -1,5 +1,7 @@
 """Damaged files and datasets: a clear error or a right result, never anything else."""
 
+import hashlib
+import json
 import random
 import shutil
 from pathlib import Path
@@ -91,6 +93,19 @@ def test_a_damaged_dataset(times, tmp_path):
         else:
             assert (cube.counts == right.counts).all()
         shutil.rmtree(damaged)
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret", "/etc/passwd", "a/b", "", ".hidden", "x" * 300, "a\0"]
+)
+def test_a_manifest_names_no_file_but_its_own(name, tmp_path):
+    dataset = ingest([SAMPLES / "sgsc.csv"], tmp_path / "dataset")
+    (tmp_path / "secret").write_bytes(b"other")
+    manifest = json.loads((dataset.path / "manifest.json").read_text())
+    manifest["files"][name] = {"bytes": 5, "sha256": hashlib.sha256(b"other").hexdigest()}
+    (dataset.path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match="is incomplete"):
+        Dataset.open(dataset.path)
 
 
 CORPUS = [
