@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError
+from core.readings import ingest
 from core.readings.growth import MAXIMUM_UNPACKED_BYTES, Growth, open_gzip
+from core.readings.options import IngestOptions
 from core.readings.parquet_pages import unpacked_bytes
 from core.readings.sources import Source
 
@@ -296,6 +298,18 @@ def test_a_gzip_is_read_no_further_than_it_grows_as_text_does(tmp_path):
         while block := file.read(1 << 20):
             read += len(block)
     assert 25e6 < read < 70e6  # of over a gigabyte
+
+
+@pytest.mark.parametrize("place", ["metadata", "allocation"])
+def test_tables_beside_the_readings_may_not_grow_either(place, tmp_path):
+    bomb = tmp_path / "bomb.csv.gz"
+    bomb.write_bytes(gzip.compress(b"ID,Code\n" + b"1003,1\n" * 3_000_000))
+    cer = ROOT / "data" / "samples" / "cer.txt"
+    with pytest.raises(InputError, match=r"bomb\.csv\.gz unpacks to 17 MB"):
+        if place == "metadata":
+            ingest([cer], tmp_path / "dataset", metadata=bomb)
+        else:
+            ingest([cer], tmp_path / "dataset", options=IngestOptions(allocation=str(bomb)))
 
 
 def test_a_text_that_shrinks_as_readings_do_has_an_end_too():
