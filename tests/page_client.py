@@ -40,9 +40,12 @@ def token_in(page: str) -> str:
     return match[1]
 
 
-async def connect(host: str, token: str, **headers: str) -> WebSocketClientConnection:
+async def connect(
+    host: str, token: str, *, path: str = "", **headers: str
+) -> WebSocketClientConnection:
     """Open the connection of a page."""
-    request = HTTPRequest(f"ws://{host}/ws", headers={"Origin": f"http://{host}", **headers})
+    headers = {"Origin": f"http://{host}", **headers}
+    request = HTTPRequest(f"ws://{host}{path}/ws", headers=headers)
     return await websocket_connect(
         request, subprotocols=["bokeh", token], max_message_size=_LARGEST
     )
@@ -66,16 +69,17 @@ async def leave(connection: WebSocketClientConnection) -> None:
 class PageClient:
     """One session: ``async with PageClient(host) as page``."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, path: str = "") -> None:
         self.host = host
+        self.path = path
         self._numbers = itertools.count(1)
         self._answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self.events = 0
 
     async def __aenter__(self) -> Self:
-        status, _, page = await asyncio.to_thread(fetch, self.host)
+        status, _, page = await asyncio.to_thread(fetch, self.host, self.path or "/")
         assert status == 200, status
-        self._connection = await connect(self.host, token_in(page))
+        self._connection = await connect(self.host, token_in(page), path=self.path)
         header, _ = await self._receive()
         assert header["msgtype"] == "ACK"
         self._listener = asyncio.create_task(self._listen())

@@ -34,17 +34,23 @@ def serving(
         env=os.environ if cache is None else {**os.environ, "WATTFOLD_CACHE": str(cache)},
     )
     address = f"http://localhost:{port}"
-    health = f"http://localhost:{port}/healthz"
     try:
-        for _ in range(600):
-            assert server.poll() is None, "the server ended"
-            try:
-                urllib.request.urlopen(health, timeout=60).close()
-                break
-            except urllib.error.URLError:
-                time.sleep(0.2)
+        wait_for(port, server)
         yield address
     finally:
         server.terminate()
         server.wait(timeout=30)
         stack.close()
+
+
+def wait_for(port: int, server: "subprocess.Popen[bytes]") -> None:
+    """Wait until a server answers that it is alive."""
+    health = f"http://localhost:{port}/healthz"
+    for _ in range(600):
+        assert server.poll() is None, "the server ended"
+        try:
+            urllib.request.urlopen(health, timeout=60).close()
+            return
+        except urllib.error.URLError:
+            time.sleep(0.2)
+    raise AssertionError(f"nobody answers at {health}")

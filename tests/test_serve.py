@@ -10,11 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from page_client import fetch
+from page_client import PageClient, fetch, run_alone
+from serving import wait_for
 
 from core.build import build, commit_of, describe
 from core.cli import main
 from dashboard import serve, server
+from dashboard.admission import BUSY
 from dashboard.fits import SUBMISSIONS
 
 ROOT = Path(__file__).parents[1]
@@ -164,7 +166,15 @@ def test_a_stop_does_not_wait_for_what_does_not_end(monkeypatch):
     assert timers == [(server._STOP_SECONDS, os._exit, (0,)), "started"]
 
 
-def test_panel_serves_the_same_page_and_the_health_routes(demo_path, tmp_path):
+async def visit_twice(host: str, path: str) -> tuple[str, str]:
+    """The documents of a visitor, and of one who comes while the first is there."""
+    async with PageClient(host, path) as first:
+        page = await first.pull()
+        async with PageClient(host, path) as second:
+            return json.dumps(page), json.dumps(await second.pull())
+
+
+def test_panel_serves_the_same_page_with_its_cap_and_the_health_routes(demo_path, tmp_path):
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
@@ -172,22 +182,25 @@ def test_panel_serves_the_same_page_and_the_health_routes(demo_path, tmp_path):
     with subprocess.Popen(
         [sys.executable, "-m", "panel", "serve", "dashboard/app.py", *options],
         cwd=ROOT,
-        env={**os.environ, "WATTFOLD_DATA": str(demo_path), "WATTFOLD_CACHE": str(tmp_path)},
-        stderr=subprocess.PIPE,
-        text=True,
+        env={
+            **os.environ,
+            "WATTFOLD_DATA": str(demo_path),
+            "WATTFOLD_CACHE": str(tmp_path),
+            "WATTFOLD_MAX_SESSIONS": "1",
+        },
+        stderr=subprocess.DEVNULL,
     ) as panel:
         try:
-            while "app running at" not in (line := panel.stderr.readline()):
-                assert line, "the server ended"
+            wait_for(port, panel)
             host = f"localhost:{port}"
-            assert json.loads(fetch(host, "/healthz")[2])["status"] == "ok"
             assert fetch(host, "/readyz")[0] == 200
-            status, _, text = fetch(host, "/app")
-            assert status == 200
-            assert "<title>Wattfold</title>" in text
+            page, busy = run_alone(visit_twice(host, "/app"))
+            assert BUSY in busy
+            assert BUSY not in page
+            assert "Wattfold" in page
         finally:
             panel.terminate()
-            panel.communicate(timeout=60)
+            panel.wait(timeout=60)
 
 
 def test_submissions_allow_a_comparison_of_everything():
