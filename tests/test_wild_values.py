@@ -70,6 +70,17 @@ def test_numbers_out_of_bounds_do_not_become_choices(name, demo_path):
         setattr(explorer, name, before)
 
 
+@pytest.mark.parametrize("wild", [-1, 10**6, 10**30, 1e308, float("nan"), float("inf"), "10"])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_out_of_bounds_are_refused_where_they_come_in(name, wild, demo_path):
+    """A run would refuse most of them, too; whatever is shown on the way must not meet them."""
+    explorer = Explorer(Dataset.open(demo_path))
+    before = getattr(explorer, name)
+    with pytest.raises(ValueError, match=name):
+        setattr(explorer, name, wild)
+    assert getattr(explorer, name) == before
+
+
 @pytest.mark.parametrize("registry", [METHODS, BACKENDS])
 def test_settings_out_of_bounds_do_not_make_a_run(registry):
     for name, entry in registry.items():
