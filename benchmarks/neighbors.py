@@ -230,8 +230,10 @@ def few_columns(load: Callable[..., Any], threads: int, repeats: int) -> list[st
         vectors = Vectors.from_array(x, distance=distance)  # type: ignore[arg-type]
         contenders = [
             ours("kdtree ε=0", vectors, "kdtree", threads, epsilon=0.0),
+            ours("kdtree ε=1", vectors, "kdtree", threads, epsilon=1.0),
             ours("exact", vectors, "exact", threads),
             scipy_tree(x, norm, 0.0, None, threads),
+            scipy_tree(x, norm, 1.0, None, threads),
         ]
         lines += with_recall(f"20,000 × 10, uniform, L{norm}", len(x), contenders, repeats)
     return lines

@@ -222,7 +222,7 @@ def _complete(x, bounds, weights, norm, slack, rows, sums, indices):  # type: ig
                 if sums[i, -1] == 0.0 or i == j:
                     continue
                 if tile[r, c] <= min(limits[r], sums[i, -1] * slack):
-                    insert(sums, indices, i, pair_sum(x[i], x[j], bounds, weights, norm), j)
+                    insert(sums, indices, i, pair_sum(x, i, j, bounds, weights, norm), j)
 
 
 @njit(cache=True, nogil=True)

@@ -98,7 +98,11 @@ class KDTree(Backend):
         glimpse = 1 / 5 if p >= _LONG else 1
         levels = tree_depth(n, leaf_size) + 1
         bound = (n * n / leaf_size * glimpse + n * levels) * p * 2 * machine.l1_float
-        memory = 4 * n * p * problem.itemsize / leaf_size + n * k * 12 + remembered * 8 * n * n
+        boxes, copy = (
+            4 * n * p * problem.itemsize / leaf_size,
+            (p < _LONG) * n * p * problem.itemsize,
+        )
+        memory = boxes + copy + n * k * 12 + remembered * 8 * n * n
         return Cost((compare + enter + bound) / problem.threads, memory / 1e6)
 
 
@@ -119,18 +123,18 @@ def search(
     remembered = n if _remembers(n, p) else 0
     # Sums of tiles and of boxes are rounded; what is found must not depend on that.
     slack = 1 + 2 * rows.relative_error
-    varying = np.flatnonzero(tree.lower[0] < tree.upper[0])
+    # The rows of a leaf are best read one after the other; of long ones each is that by itself.
+    together = p < _LONG
     space = Space(
-        x=rows.x,
+        x=rows.x[tree.order] if together else rows.x,
         bounds=rows.bounds,
         weights=rows.weights,
         norm=rows.norm,
         order=tree.order,
+        places=np.arange(n) if together else tree.order,
         spans=tree.spans,
-        varying=varying,
-        lower=np.take(tree.lower, varying, axis=1),
-        upper=np.take(tree.upper, varying, axis=1),
-        box_bounds=np.searchsorted(varying, rows.bounds),
+        lower=tree.lower,
+        upper=tree.upper,
         memo=np.full((remembered, remembered), np.nan),
         slack=slack,
         reach=(slack + 2.0**-32) / (1 + epsilon) ** rows.norm,

@@ -18,6 +18,7 @@ from numba import njit
 
 from core.neighbors.kernels import pair_sum, tile_sums
 from core.neighbors.nearest import insert
+from core.neighbors.simd import l1_box, l2_box
 
 # The share of a row's columns after which a box may be found not worth measuring to the end, and
 # how far, of what it takes to be pruned, it should have come by then.
@@ -31,12 +32,11 @@ class Space(NamedTuple):
     Attributes
     ----------
     x, bounds, weights, norm
-        Those of ``Rows``.
-    order, spans
+        Those of ``Rows``; x may be in another order.
+    order, spans, lower, upper
         Those of ``Tree``.
-    varying, lower, upper, box_bounds
-        The columns in which not all rows agree, the boxes of ``Tree`` in these, and where among
-        them each chunk starts.
+    places : ndarray of shape (n,), int64
+        Where in x each row of ``order`` is.
     memo : ndarray of shape (n, n) or (0, 0), float64
         Sums between the places of ``order`` as far as they are known, else NaN; a place has met
         all of a leaf or none of it. |a − b| is symmetric: what one leaf compared, the other need
@@ -52,11 +52,10 @@ class Space(NamedTuple):
     weights: np.ndarray
     norm: int
     order: np.ndarray
+    places: np.ndarray
     spans: np.ndarray
-    varying: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    box_bounds: np.ndarray
     memo: np.ndarray
     slack: float
     reach: float
@@ -81,75 +80,98 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
     compared : int
         How many pairs of a row of this leaf and a leaf were not pruned.
     """
-    x, order, spans = space.x, space.order, space.spans
-    start, stop = spans[leaf]
-    rows, size, first_leaf = order[start:stop], stop - start, len(spans) // 2
-    # Lists of this thread alone: what threads share costs them dearly to refer to.
+    # What threads share costs them dearly to refer to: it is unpacked once, and the lists are of
+    # this thread alone.
+    x, order, places, spans = space.x, space.order, space.places, space.spans
+    bounds, weights, norm = space.bounds, space.weights, space.norm
+    slack, reach = space.slack, space.reach
+    boxes = x, space.lower, space.upper, bounds, weights, norm
+    start, stop, first_leaf = spans[leaf, 0], spans[leaf, 1], len(spans) // 2
+    rows, size = places[start:stop].copy(), stop - start
     near = np.full((size, sums.shape[1]), np.inf)
     names = np.full((size, sums.shape[1]), -1, np.int32)
-    radii = np.full(size, np.inf)
-    columns = np.empty((len(space.varying), size), np.float32)
-    for q in range(size):
-        for c in range(len(space.varying)):
-            columns[c, q] = x[rows[q], space.varying[c]]
-    boxes = columns, space.lower, space.upper, space.box_bounds, space.weights, space.norm
-    limits, totals, parts = np.full(size, np.inf), np.empty(size), np.empty(size, np.float32)
-    active = np.empty(size, np.int64)
+    within, limits = np.full(size, np.inf), np.full(size, np.inf)
     # Sizes of leaves differ by at most one.
     block = np.empty((size + 1, size))
+    active, chosen = np.arange(size), np.empty(size, np.int64)
+    # The queries that each waiting node may concern, and how far its box is from them.
+    concerned, gaps = active.copy(), np.zeros(size)
+    used = size
     # By distance of the box; equally near ones in the order in which the search unwinds.
-    queue = [(np.float32(0), 0, leaf)]
+    queue = [(0.0, 0, leaf, 0, size)]
     compared = 0
     while len(queue) > 0:
-        gap, height, node = heapq.heappop(queue)
-        if node < first_leaf:
-            for child in (2 * node + 1, 2 * node + 2):
-                n_active, gap = _find_active(child, *boxes, limits, totals, parts, active)
-                if n_active > 0:
-                    heapq.heappush(queue, (gap, height, child))
-            continue
-        n_active, gap = _find_active(node, *boxes, limits, totals, parts, active)
+        _, height, node, begin, end = heapq.heappop(queue)
+        n_active = 0
+        for place in range(begin, end):  # limits have shrunk since the box was measured
+            active[n_active] = concerned[place]
+            n_active += gaps[place] <= limits[concerned[place]]
         if n_active == 0:
             continue
+        if node < first_leaf:
+            for child in (2 * node + 1, 2 * node + 2):
+                concerned, gaps = _make_room(concerned, gaps, used + n_active)
+                end = _measure(child, *boxes, rows, active, n_active, limits, concerned, gaps, used)
+                if end > used:
+                    heapq.heappush(queue, (gaps[used:end].min(), height, child, used, end))
+                    used = end
+            continue
         compared += n_active
-        _compare(space, start, active[:n_active], node, finished[node], block)
-        first, last = spans[node]
+        first, last = spans[node, 0], spans[node, 1]
+        others, asking = places[first:last], chosen[:n_active]
+        for a in range(n_active):
+            chosen[a] = rows[active[a]]
+        if len(space.memo) == 0:
+            tile_sums(x, others, asking, bounds, weights, norm, block)
+        else:
+            _recall(space, start, active[:n_active], first, others, asking, finished[node], block)
         for r in range(last - first):
             for a in range(n_active):
                 q = active[a]
-                if block[r, a] <= space.slack * radii[q]:
-                    i, j = rows[q], order[first + r]
+                if block[r, a] <= within[q]:
+                    j = order[first + r]
                     # No sum is below zero: where a list ends with duplicates, indices decide.
-                    if i == j or (radii[q] == 0.0 and j > names[q, -1]):
+                    if others[r] == rows[q] or (within[q] == 0.0 and j > names[q, -1]):
                         continue
                     exact = block[r, a]
-                    if space.slack > 1:
-                        exact = pair_sum(x[i], x[j], space.bounds, space.weights, space.norm)
+                    if slack > 1:
+                        exact = pair_sum(x, rows[q], others[r], bounds, weights, norm)
                     insert(near, names, q, exact, j)
-                    radii[q] = near[q, -1]
-        limits[:] = space.reach * radii
+                    within[q] = slack * near[q, -1]
+        for a in range(n_active):
+            limits[active[a]] = reach * near[active[a], -1]
         if node == leaf:
             # The siblings of this leaf and of all nodes above it hold every other row.
             while node > 0:
                 sibling = node + 1 if node % 2 == 1 else node - 1
                 node, height = (node - 1) // 2, height + 1
-                n_active, gap = _find_active(sibling, *boxes, limits, totals, parts, active)
-                if n_active > 0:
-                    heapq.heappush(queue, (gap, height, sibling))
+                concerned, gaps = _make_room(concerned, gaps, used + size)
+                end = _measure(sibling, *boxes, rows, active, size, limits, concerned, gaps, used)
+                if end > used:
+                    heapq.heappush(queue, (gaps[used:end].min(), height, sibling, used, end))
+                    used = end
     for q in range(size):
-        sums[rows[q]] = near[q]
-        indices[rows[q]] = names[q]
+        sums[order[start + q]] = near[q]
+        indices[order[start + q]] = names[q]
     return compared
 
 
 @njit(cache=True, nogil=True)
-def _compare(space, start, active, other, known, block):  # type: ignore[no-untyped-def]
-    """Fill ``block[r, a]`` with the sums of all rows of a leaf and the active queries."""
-    first, last = space.spans[other]
-    rows, queries = space.order[first:last], space.order[start + active]
-    if len(space.memo) == 0:
-        tile_sums(space.x, rows, queries, space.bounds, space.weights, space.norm, block)
-        return
+def _recall(space, start, active, first, rows, queries, known, block):  # type: ignore[no-untyped-def]
+    """Fill ``block[r, a]`` with sums as far as they are remembered, and remember the others.
+
+    Parameters
+    ----------
+    start, active
+        Where the leaf of the queries begins in ``Space.order``, and which of it are asking.
+    first, rows
+        Where another leaf begins there, and its rows.
+    queries : ndarray of shape (active,), int64
+        The rows that are asking.
+    known : bool
+        Whether the search of the other leaf has ended.
+    block : ndarray of shape (rows, active) or larger, float64
+    """
     missing = np.empty(len(rows), np.int64)
     n_missing = 0
     for r in range(len(rows)):
@@ -169,49 +191,65 @@ def _compare(space, start, active, other, known, block):  # type: ignore[no-unty
             space.memo[start + active[a], first + r] = block[r, a]
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
-def _find_active(  # type: ignore[no-untyped-def]
-    node, columns, lower, upper, bounds, weights, norm, limits, totals, parts, active
+@njit(cache=True, nogil=True)
+def _make_room(concerned, gaps, needed):  # type: ignore[no-untyped-def]
+    """Lengthen both to at least ``needed``."""
+    if needed <= len(gaps):
+        return concerned, gaps
+    more = max(needed, 2 * len(gaps)) - len(gaps)
+    return (
+        np.concatenate((concerned, np.empty(more, np.int64))),
+        np.concatenate((gaps, np.empty(more))),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _measure(  # type: ignore[no-untyped-def]
+    node,
+    x,
+    lower,
+    upper,
+    bounds,
+    weights,
+    norm,
+    rows,
+    active,
+    n_active,
+    limits,
+    concerned,
+    gaps,
+    end,
 ):
-    """Find the queries whose sum to a node's box is not surely above their limit.
-
-    Long rows are not measured to their end when a glimpse brings no query as far as it should:
-    that would rarely prune the box.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (varying columns, queries), float32
-        The queries transposed, so that a register holds eight of them.
-    limits : ndarray of shape (queries,), float64
-    totals, parts : ndarrays of shape (queries,), float64 and float32
-        To work in.
-    active : ndarray of shape (queries,), int64
-        Filled with these queries.
+    """Write down, from ``end`` on, the active queries that a node's box is not too far from.
 
     Returns
     -------
-    n_active : int
-    nearest : float32
-        The smallest of all sums, as far as they were measured.
+    end : int
+        One past the last place that was filled.
     """
-    size, zero = len(limits), np.float32(0)
-    totals[:] = 0
+    for a in range(n_active):
+        q = active[a]
+        gap = _box_sum(x, rows[q], lower, upper, node, bounds, weights, norm, limits[q])
+        concerned[end], gaps[end] = q, gap
+        end += gap <= limits[q]
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _box_sum(x, row, lower, upper, node, bounds, weights, norm, limit):  # type: ignore[no-untyped-def]
+    """Sum from a row to a node's box, as far as it is measured: never more than the true one.
+
+    It ends where the sum is above the limit. A long row is not measured to its end either when a
+    glimpse does not bring it as far as it should: that would rarely prune the box.
+    """
+    total, glimpse = 0.0, _GLIMPSE * len(weights)
     for chunk in range(len(weights)):
-        parts[:] = 0
-        for c in range(bounds[chunk], bounds[chunk + 1]):
-            low, high = np.float32(lower[node, c]), np.float32(upper[node, c])
-            if norm == 1:
-                for q in range(size):
-                    parts[q] += max(max(low - columns[c, q], columns[c, q] - high), zero)
-            else:
-                for q in range(size):
-                    parts[q] += max(max(low - columns[c, q], columns[c, q] - high), zero) ** 2
-        totals += weights[chunk] * parts
-        seen = (chunk + 1) / len(weights)
-        if _GLIMPSE <= seen < 1 and not np.any(totals >= _HOPEFUL * seen * limits):
-            break
-    n_active = 0
-    for q in range(size):
-        active[n_active] = q
-        n_active += totals[q] <= limits[q]
-    return n_active, np.float32(totals.min())
+        start, stop = bounds[chunk], bounds[chunk + 1]
+        if norm == 1:
+            total += weights[chunk] * l1_box(x, row, lower, upper, node, start, stop)
+        else:
+            total += weights[chunk] * l2_box(x, row, lower, upper, node, start, stop)
+        hopeful = _HOPEFUL * limit * (chunk + 1)
+        if total > limit or (chunk + 1 >= glimpse and total * len(weights) < hopeful):
+            return total
+    return total

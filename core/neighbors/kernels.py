@@ -148,15 +148,15 @@ def tile_sums(x, rows_a, rows_b, bounds, weights, norm, out):  # type: ignore[no
 
 
 @njit(cache=True, nogil=True)
-def pair_sum(a, b, bounds, weights, norm):  # type: ignore[no-untyped-def]
+def pair_sum(x, i, j, bounds, weights, norm):  # type: ignore[no-untyped-def]
     """Σ w·|a − b|^norm of two rows in float64, added in an order that only the chunks decide."""
     total = 0.0
     for chunk in range(len(weights)):
         start, stop, weight = bounds[chunk], bounds[chunk + 1], weights[chunk]
         if norm == 1:
-            total += weight * l1_pair(a, b, start, stop)
+            total += weight * l1_pair(x, i, j, start, stop)
         else:
-            total += weight * l2_pair(a, b, start, stop)
+            total += weight * l2_pair(x, i, j, start, stop)
     return total
 
 
@@ -176,9 +176,9 @@ def candidate_sums(x, bounds, weights, norm, rows, candidates, out):  # type: ig
                 if j < 0:
                     out[r, c] = np.inf
                 elif norm == 1:
-                    out[r, c] += weight * l1_pair(x[rows[r]], x[j], start, stop)
+                    out[r, c] += weight * l1_pair(x, rows[r], j, start, stop)
                 else:
-                    out[r, c] += weight * l2_pair(x[rows[r]], x[j], start, stop)
+                    out[r, c] += weight * l2_pair(x, rows[r], j, start, stop)
 
 
 def settle(

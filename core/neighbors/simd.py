@@ -9,7 +9,7 @@ the compiler's target has it.
 Rows are read in whole vectors: widths must be multiples of :func:`lanes`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,11 +32,15 @@ def lanes(dtype: np.dtype) -> int:
 
 @dataclass(frozen=True)
 class _Recipe:
-    """How one step adds to a register, and how a register becomes a number."""
+    """How one step adds to a register, and how a register becomes a number.
+
+    ``clamp(builder, value, low, high)`` is the nearest to a value between two others.
+    """
 
     lanes: int
     register: ir.VectorType
     load: Callable[[Any, Any], Any]
+    clamp: Callable[[Any, Any, Any, Any], Any]
     add: Callable[[Any, Any, Any, Any], Any]
     total: Callable[[Any, Any], Any]
 
@@ -66,6 +70,10 @@ def _floats(norm: int, real: ir.Type, item: types.Type) -> _Recipe:
             return builder.uitofp(value, register)
         return value if real is _FLOAT else builder.fpext(value, register)
 
+    def clamp(builder: Any, value: Any, low: Any, high: Any) -> Any:
+        value = builder.select(builder.fcmp_ordered("<", value, high), value, high)
+        return builder.select(builder.fcmp_ordered(">", value, low), value, low)
+
     def add(builder: Any, running: Any, a: Any, b: Any) -> Any:
         difference = builder.fsub(a, b)
         if norm == 1:
@@ -79,7 +87,7 @@ def _floats(norm: int, real: ir.Type, item: types.Type) -> _Recipe:
         number = _call(builder, name, real, start, running, flags=flags)
         return number if real is _DOUBLE else builder.fpext(number, _DOUBLE)
 
-    return _Recipe(_FLOAT_LANES, register, load, add, total)
+    return _Recipe(_FLOAT_LANES, register, load, clamp, add, total)
 
 
 def _bytes(has_avx2: bool) -> _Recipe:
@@ -89,6 +97,10 @@ def _bytes(has_avx2: bool) -> _Recipe:
 
     def load(builder: Any, pointer: Any) -> Any:
         return builder.load(builder.bitcast(pointer, source.as_pointer()), align=1)
+
+    def clamp(builder: Any, value: Any, low: Any, high: Any) -> Any:
+        value = _call(builder, "llvm.umin.v32i8", source, value, high)
+        return _call(builder, "llvm.umax.v32i8", source, value, low)
 
     def add(builder: Any, running: Any, a: Any, b: Any) -> Any:
         if has_avx2:
@@ -103,7 +115,7 @@ def _bytes(has_avx2: bool) -> _Recipe:
         name = f"llvm.vector.reduce.add.v{running.type.count}i64"
         return builder.uitofp(_call(builder, name, _INT64, running), _DOUBLE)
 
-    return _Recipe(_BYTE_LANES, register, load, add, total)
+    return _Recipe(_BYTE_LANES, register, load, clamp, add, total)
 
 
 def _choose(context: Any, item: types.Type, norm: int, real: ir.Type) -> _Recipe:
@@ -125,10 +137,27 @@ def _at(builder: Any, base: Any, offset: Any) -> Any:
     return builder.gep(builder.bitcast(base, _INT8.as_pointer()), [offset])
 
 
+def _row(context: Any, builder: Any, kind: Any, value: Any, row: Any, start: Any) -> Any:
+    """Where column ``start`` of a row is; a slice would count who refers to it, which is dear."""
+    array = _array(context, builder, kind, value)
+    stride = cgutils.unpack_tuple(builder, array.strides)[0]
+    column = builder.mul(start, _number(kind.dtype.bitwidth // 8))
+    return _at(builder, array.data, builder.add(builder.mul(row, stride), column))
+
+
 def _sum_columns(
-    builder: Any, recipe: _Recipe, rows_a: list[Any], rows_b: list[Any], size: int, width: Any
+    builder: Any,
+    recipe: _Recipe,
+    n_sums: int,
+    compared: Callable[[Callable[[Any], Any]], Iterable[tuple[Any, Any]]],
+    size: int,
+    width: Any,
 ) -> list[Any]:
-    """Emit the loop over ``width`` columns of ``size`` bytes; one total for each pair of rows."""
+    """Emit the loop over ``width`` columns of ``size`` bytes; return the totals.
+
+    ``compared(load)`` emits one step and gives, for each sum in turn, the two vectors whose
+    difference it takes in; ``load(row)`` is the step's columns of a row.
+    """
     before = builder.block
     loop = builder.append_basic_block("columns")
     after = builder.append_basic_block("totals")
@@ -136,14 +165,15 @@ def _sum_columns(
     builder.position_at_end(loop)
     offset = builder.phi(_INT64)
     offset.add_incoming(_number(0), before)
-    running = [builder.phi(recipe.register) for _ in range(len(rows_a) * len(rows_b))]
-    sums = list(running)
-    left = [recipe.load(builder, builder.gep(row, [offset])) for row in rows_a]
-    for column, row in enumerate(rows_b):
-        right = recipe.load(builder, builder.gep(row, [offset]))
-        for line, value in enumerate(left):
-            cell = line * len(rows_b) + column
-            sums[cell] = recipe.add(builder, running[cell], value, right)
+    running = [builder.phi(recipe.register) for _ in range(n_sums)]
+
+    def load(row: Any) -> Any:
+        return recipe.load(builder, builder.gep(row, [offset]))
+
+    sums = [
+        recipe.add(builder, register, a, b)
+        for register, (a, b) in zip(running, compared(load), strict=True)
+    ]
     following = builder.add(offset, _number(recipe.lanes * size))
     offset.add_incoming(following, loop)
     for register, updated in zip(running, sums, strict=True):
@@ -191,14 +221,15 @@ def _block(norm: int) -> Any:
                     found.append(_at(builder, base, builder.mul(row, stride)))
                 return found
 
-            totals = _sum_columns(
-                builder,
-                recipe,
-                pointers(signature.args[1], rows_a, i, ROWS_A),
-                pointers(signature.args[3], rows_b, j, ROWS_B),
-                size,
-                builder.sub(stop, start),
-            )
+            left = pointers(signature.args[1], rows_a, i, ROWS_A)
+            right = pointers(signature.args[3], rows_b, j, ROWS_B)
+
+            def compared(load: Callable[[Any], Any]) -> list[tuple[Any, Any]]:
+                values_a, values_b = [load(row) for row in left], [load(row) for row in right]
+                return [(a, b) for a in values_a for b in values_b]
+
+            width = builder.sub(stop, start)
+            totals = _sum_columns(builder, recipe, ROWS_A * ROWS_B, compared, size, width)
             return context.make_tuple(builder, signature.return_type, totals)
 
         return signature, codegen
@@ -207,24 +238,59 @@ def _block(norm: int) -> Any:
 
 
 def _pair(norm: int) -> Any:
-    """Make ``total(a, b, start, stop)``: the sum over two rows in float64, always in one order."""
+    """Make ``total(x, i, j, start, stop)``: between two rows in float64, always in one order."""
 
     @intrinsic
-    def total(typing: Any, a: Any, b: Any, start: Any, stop: Any) -> Any:
-        _check_type(a)
-        _check_type(b)
+    def total(typing: Any, x: Any, i: Any, j: Any, start: Any, stop: Any) -> Any:
+        _check_type(x)
 
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            a, b, start, stop = arguments
-            size = signature.args[0].dtype.bitwidth // 8
-            recipe = _choose(context, signature.args[0].dtype, norm, _DOUBLE)
-            offset = builder.mul(start, _number(size))
-            row_a = _at(builder, _array(context, builder, signature.args[0], a).data, offset)
-            row_b = _at(builder, _array(context, builder, signature.args[1], b).data, offset)
-            width = builder.sub(stop, start)
-            return _sum_columns(builder, recipe, [row_a], [row_b], size, width)[0]
+            x, i, j, start, stop = arguments
+            kind = signature.args[0]
+            recipe = _choose(context, kind.dtype, norm, _DOUBLE)
+            rows = [_row(context, builder, kind, x, row, start) for row in (i, j)]
 
-        return types.float64(a, b, types.int64, types.int64), codegen
+            def compared(load: Callable[[Any], Any]) -> list[tuple[Any, Any]]:
+                return [(load(rows[0]), load(rows[1]))]
+
+            size, width = kind.dtype.bitwidth // 8, builder.sub(stop, start)
+            return _sum_columns(builder, recipe, 1, compared, size, width)[0]
+
+        return types.float64(x, *[types.int64] * 4), codegen
+
+    return total
+
+
+def _box(norm: int) -> Any:
+    """Make ``total(x, i, lower, upper, node, start, stop)``: from a row to a box, in float32.
+
+    The distance to a box is that to the nearest of its points.
+    """
+
+    @intrinsic
+    def total(
+        typing: Any, x: Any, i: Any, lower: Any, upper: Any, node: Any, start: Any, stop: Any
+    ) -> Any:
+        _check_type(x)
+
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            x, i, lower, upper, node, start, stop = arguments
+            kind = signature.args[0]
+            recipe = _choose(context, kind.dtype, norm, _FLOAT)
+            rows = [
+                _row(context, builder, kind, array, row, start)
+                for array, row in ((x, i), (lower, node), (upper, node))
+            ]
+
+            def compared(load: Callable[[Any], Any]) -> list[tuple[Any, Any]]:
+                value, low, high = [load(row) for row in rows]
+                return [(value, recipe.clamp(builder, value, low, high))]
+
+            size, width = kind.dtype.bitwidth // 8, builder.sub(stop, start)
+            return _sum_columns(builder, recipe, 1, compared, size, width)[0]
+
+        integer = types.int64
+        return types.float64(x, integer, x, x, integer, integer, integer), codegen
 
     return total
 
@@ -236,3 +302,4 @@ def _check_type(x: Any) -> None:
 
 l1_block, l2_block = _block(1), _block(2)
 l1_pair, l2_pair = _pair(1), _pair(2)
+l1_box, l2_box = _box(1), _box(2)
