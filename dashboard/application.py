@@ -34,7 +34,7 @@ class PageHandler(Handler):
         """Put the page in."""
         with set_curdoc(doc):
             create_page().server_doc(doc, title=TITLE)
-            # As Panel has it for its own kinds of application.
+            # The page has a notice of its own, and a session that is gone does not come back.
             doc.config.update(
                 reconnect_session=False, notifications=None, notify_connection_status=False
             )

@@ -12,6 +12,7 @@ from core.readings import Dataset
 from dashboard import fits, uploads
 from dashboard.components import FileDrop, PlainText
 from dashboard.datasets import Catalogue
+from dashboard.dialogs import make_dialog
 from dashboard.job_line import JobLine
 from dashboard.jobs import Job
 
@@ -33,7 +34,13 @@ class DataDialog:
     for a file of the analyst's own, which no link leads to.
     """
 
-    def __init__(self, session: str, chosen: Callable[[Dataset, str | None], None]) -> None:
+    def __init__(
+        self,
+        session: str,
+        chosen: Callable[[Dataset, str | None], None],
+        *,
+        closed: Callable[[], None],
+    ) -> None:
         self.session = session
         self.folder = uploads.UploadFolder()
         self.job: Job | None = None
@@ -41,7 +48,7 @@ class DataDialog:
         self._uploaded: Path | None = None
         self._file_name = ""
         self._received_path: Path | None = None
-        self.dialog = pmui.Dialog(title="Open data", show_close_button=True, width_option="sm")
+        self.dialog = make_dialog("Open data", closed=closed)
 
     def _fill(self) -> None:
         limit = uploads.maximum_bytes()

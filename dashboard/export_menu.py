@@ -1,10 +1,13 @@
 """The Export dialog: files to take away, how to repeat the run, and the way back from a file."""
 
+from collections.abc import Callable
+
 import panel_material_ui as pmui
 
 from core.readings import Dataset
 from dashboard.compare_board import Board
 from dashboard.components.download import Download
+from dashboard.dialogs import make_dialog
 from dashboard.export_form import ExportForm
 from dashboard.export_jobs import ExportJobs
 from dashboard.repeating import Repeating
@@ -21,7 +24,15 @@ class ExportMenu:
     second.
     """
 
-    def __init__(self, dataset: Dataset, explorer: Explorer, session: str, board: Board) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        explorer: Explorer,
+        session: str,
+        board: Board,
+        *,
+        closed: Callable[[], None],
+    ) -> None:
         self.dataset = dataset
         self.explorer = explorer
         self.session = session
@@ -37,13 +48,7 @@ class ExportMenu:
             sx=_ON_BAR,
         )
         self.button.on_click(lambda _: self.open())
-        self.dialog = pmui.Dialog(
-            title="Export",
-            title_variant="h6",
-            show_close_button=True,
-            close_on_click=True,
-            width_option="sm",
-        )
+        self.dialog = make_dialog("Export", closed=closed)
 
     def _fill(self) -> None:
         self.jobs = ExportJobs(self.session, self.download)

@@ -61,11 +61,14 @@ class Page:
         self.map = MapView(self.explorer)
         self.detail = Detail(self.explorer)
         self.data = DataTab(dataset)
-        self.sharing = Sharing(self.explorer, link)
+        self.keys = self._make_keys()
+        self.sharing = Sharing(self.explorer, link, closed=self.keys.give_back)
         self.compare = CompareTab(
             dataset, self.explorer, explore=lambda: setattr(self.tabs, "active", 0)
         )
-        self.exporting = ExportMenu(dataset, self.explorer, self.session, self.compare.board)
+        self.exporting = ExportMenu(
+            dataset, self.explorer, session, self.compare.board, closed=self.keys.give_back
+        )
         self.search = pmui.AutocompleteInput(
             label="Find",
             placeholder="id  ( / )",
@@ -78,6 +81,22 @@ class Page:
         )
         self.search.param.watch(self._find, "value")
         self.explorer.param.watch(self._offer_names, "run", precedence=4)
+
+    def _make_keys(self) -> PageKeys:
+        explorer = self.explorer
+        return PageKeys(
+            {
+                "ArrowDown": lambda: explorer.step(1),
+                "ArrowRight": lambda: explorer.step(1),
+                "ArrowUp": lambda: explorer.step(-1),
+                "ArrowLeft": lambda: explorer.step(-1),
+                "Escape": explorer.clear,
+                "Control+z": lambda: self.sharing.undo(),
+                "Control+Z": lambda: self.sharing.redo(),
+                "Control+y": lambda: self.sharing.redo(),
+                "/": lambda: self.search.focus(),
+            }
+        )
 
     def _offer_names(self, *_: param.parameterized.Event) -> None:
         run = self.explorer.run
@@ -139,17 +158,23 @@ class Page:
     def _controls(self) -> pn.viewable.Viewable:
         """What is above the map: colours, layers, search."""
         choice = self.explorer.param
+        # Not the library's toggle, which has no name for those who do not see it.
+        safe_colors = pmui.IconButton(
+            icon="palette",
+            color=choice.safe_colors.rx().rx.where("primary", "default"),
+            size="small",
+            margin=(8, 2),
+            description=choice.safe_colors.rx().rx.where(
+                "Colours for any kind of colour vision: on",
+                "Colours for any kind of colour vision: off",
+            ),
+        )
+        safe_colors.on_click(
+            lambda _: setattr(self.explorer, "safe_colors", not self.explorer.safe_colors)
+        )
         return pn.Row(
             pmui.Select.from_param(choice.color_by, width=150, size="small", margin=(6, 4, 6, 10)),
-            pmui.ToggleIcon.from_param(
-                choice.safe_colors,
-                label="",
-                icon="palette_outlined",
-                active_icon="palette",
-                size="small",
-                margin=(6, 2),
-                description="Colours for any kind of colour vision",
-            ),
+            safe_colors,
             pmui.CheckButtonGroup.from_param(
                 choice.layers,
                 label="",
@@ -231,20 +256,6 @@ class Page:
 
     def main(self) -> list[pn.viewable.Viewable]:
         """What fills the window: the tabs."""
-        explorer = self.explorer
-        keys = PageKeys(
-            {
-                "ArrowDown": lambda: explorer.step(1),
-                "ArrowRight": lambda: explorer.step(1),
-                "ArrowUp": lambda: explorer.step(-1),
-                "ArrowLeft": lambda: explorer.step(-1),
-                "Escape": explorer.clear,
-                "Control+z": self.sharing.undo,
-                "Control+Z": self.sharing.redo,
-                "Control+y": self.sharing.redo,
-                "/": self.search.focus,
-            }
-        )
         self.tabs = pmui.Tabs(
             ("Explore", self._explore()),
             ("Compare", self.compare.view),
@@ -256,7 +267,7 @@ class Page:
         self.tabs.param.watch(lambda event: shown.get(event.new, lambda: None)(), "active")
         return [
             self.tabs,
-            keys,
+            self.keys,
             self.sharing.dialog,
             self.exporting.dialog,
             self.exporting.download,

@@ -9,6 +9,7 @@ import param
 
 from core.errors import WattfoldError
 from dashboard.components import CopyText, PlainText
+from dashboard.dialogs import make_dialog
 from dashboard.history import History
 from dashboard.restoring import Restoring
 from dashboard.scene import Scene
@@ -39,7 +40,9 @@ class Sharing:
     ``link`` is what the query of a link has before the scene; None for data that no link leads to.
     """
 
-    def __init__(self, explorer: Explorer, link: str | None = "") -> None:
+    def __init__(
+        self, explorer: Explorer, link: str | None = "", *, closed: Callable[[], None]
+    ) -> None:
         self.explorer = explorer
         self._link = link
         self.history = History()
@@ -51,9 +54,7 @@ class Sharing:
             self._button("share", "Share or save", self.open),
             margin=0,
         )
-        self.dialog = pmui.Dialog(
-            title="Share or save", show_close_button=True, close_on_click=True, width_option="sm"
-        )
+        self.dialog = make_dialog("Share or save", closed=closed)
 
     def _fill(self) -> None:
         self.link = CopyText(

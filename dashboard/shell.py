@@ -12,7 +12,7 @@ from panel.util import edit_readonly
 from core.errors import WattfoldError
 from core.readings import Dataset
 from dashboard import fits, uploads
-from dashboard.components import PlainText
+from dashboard.components import ConnectionNotice, PlainText
 from dashboard.data_dialog import DataDialog
 from dashboard.datasets import Catalogue
 from dashboard.page import Page
@@ -34,12 +34,15 @@ class Shell:
 
     def __init__(self, dataset: Dataset, *, link: str = "") -> None:
         self.session = uuid.uuid4().hex
-        self.data = DataDialog(self.session, self._show_other)
+        self.connection = ConnectionNotice()
+        self.data = DataDialog(
+            self.session, self._show_other, closed=lambda: self.page.keys.give_back()
+        )
         self.page = Page(dataset, session=self.session, link=link, open_data=self.data.open)
         self.view = _make_frame(
             header=self.page.header(),
             sidebar=self.page.sidebar(),
-            main=[*self.page.main(), self.data.dialog],
+            main=[*self.page.main(), self.data.dialog, self.connection],
         )
 
     def _show_other(self, dataset: Dataset, link: str | None) -> None:
@@ -50,7 +53,7 @@ class Shell:
         self.view.param.update(
             header=self.page.header(),
             sidebar=self.page.sidebar(),
-            main=[*self.page.main(), self.data.dialog],
+            main=[*self.page.main(), self.data.dialog, self.connection],
         )
 
     def poll(self) -> None:

@@ -34,7 +34,7 @@ UNIT_TITLES = {
 }
 DISTANCE_TITLES = {"tv": "Total variation", "hellinger": "Hellinger", "js": "Jensen–Shannon"}
 SLOT_CHOICES = {
-    "The whole week": None,
+    "The whole week": "",
     "Weekdays": "weekdays",
     "Weekend": "weekend",
     "Evenings": "evenings",
@@ -61,7 +61,7 @@ class Explorer(param.Parameterized):
         default=None, allow_None=True, doc="The households to map; all if there is no list"
     )
     slots: Any = param.Selector(
-        default=None, objects=SLOT_CHOICES, label="Times of the week", doc="Which readings count"
+        default="", objects=SLOT_CHOICES, label="Times of the week", doc="Which readings count"
     )
     distance: Any = param.Selector(
         default="tv",
@@ -190,7 +190,7 @@ class Explorer(param.Parameterized):
             unit=self.unit,
             household=self.household if one else None,
             households=None if one or self.households is None else tuple(self.households),
-            slots=self.slots,
+            slots=self.slots or None,
             distance=self.distance,
             bins=self.bins,
             window=0 if self.unit == "households" else self.window,
@@ -210,6 +210,7 @@ class Explorer(param.Parameterized):
         """Make the choices of a config."""
         plain = config.to_json()
         values = {name: plain[name] for name in self.CHOICES if name in plain}
+        values["slots"] = config.slots or ""
         if config.household is None:
             values.pop("household")
         if config.unit == "households":

@@ -130,7 +130,6 @@ def test_controls_have_names(page):
     assert len(unnamed) == 2 * sum(role == "textbox" and name != "Note" for role, name in found)
 
 
-@pytest.mark.xfail(reason="the switch of colours has no name yet")
 def test_fields_have_names(page):
     assert [each for each in controls(page) if each[0] in _FIELDS and not each[1]] == []
 

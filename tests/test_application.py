@@ -4,6 +4,7 @@ import threading
 import pytest
 from bokeh.document import Document
 from bokeh.server.contexts import BokehSessionContext
+from page_client import run_alone
 
 from dashboard import application
 from dashboard.application import PageApplication
@@ -37,10 +38,10 @@ def test_the_loop_goes_on_while_a_page_is_made(monkeypatch):
         assert pages.pending == 1
         turned.set()
         await making
+        assert threads != [threading.current_thread()]
 
-    asyncio.run(open_page())
+    run_alone(open_page())
     assert pages.pending == 0
-    assert threads != [threading.current_thread()]
     pages.initialize_document(session._document)
     assert texts(session._document) == ["the page"]
     assert len(threads) == 1
@@ -52,7 +53,7 @@ def test_a_page_that_cannot_be_made_says_so_and_no_more(monkeypatch, caplog):
 
     monkeypatch.setattr(application, "create_page", make)
     pages, session = PageApplication(), context()
-    asyncio.run(pages.on_session_created(session))
+    run_alone(pages.on_session_created(session))
     pages.initialize_document(session._document)
     (text,) = texts(session._document)
     assert "could not be made" in text

@@ -4,6 +4,7 @@ Ids and column names come from people's files. Every part here puts them on the 
 never as HTML.
 """
 
+from dashboard.components.connection import ConnectionNotice
 from dashboard.components.copy import CopyText
 from dashboard.components.file_drop import FileDrop
 from dashboard.components.keys import PageKeys
@@ -14,6 +15,7 @@ from dashboard.components.text import PlainText
 
 __all__ = [
     "ColorKey",
+    "ConnectionNotice",
     "CopyText",
     "FileDrop",
     "MapMarks",

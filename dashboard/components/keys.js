@@ -23,8 +23,22 @@ export function render({model}) {
     event.preventDefault()
     model.send_msg(name)
   }
+  // The browser does not find its way back into a shadow tree when a dialog closes: remember what
+  // was clicked, by mouse or key, before the dialog was there.
+  let last = null
+  const remember = (event) => {
+    const path = event.composedPath()
+    if (!path.some((element) => element.classList?.contains("MuiDialog-root"))) {
+      last = path.find((element) => element.matches?.("button, input, a[href], [tabindex]"))
+    }
+  }
   document.addEventListener("keydown", press)
-  model.on("remove", () => document.removeEventListener("keydown", press))
+  document.addEventListener("click", remember, true)
+  model.on("msg:custom", () => last?.focus({preventScroll: true}))
+  model.on("remove", () => {
+    document.removeEventListener("keydown", press)
+    document.removeEventListener("click", remember, true)
+  })
   const nothing = document.createElement("span")
   nothing.hidden = true
   return nothing

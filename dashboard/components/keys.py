@@ -10,7 +10,7 @@ from panel.custom import JSComponent
 
 
 class PageKeys(JSComponent):
-    """Listens for keys, except while something is typed into."""
+    """Listens for keys, except while something is typed into; knows where the keyboard is."""
 
     names = param.List(
         default=[], doc="The keys, as the browser names them; those with Control as ``Control+z``"
@@ -21,6 +21,10 @@ class PageKeys(JSComponent):
     def __init__(self, actions: Mapping[str, Callable[[], None]]) -> None:
         super().__init__(names=list(actions), width=0, height=0, margin=0)
         self._actions = actions
+
+    def give_back(self) -> None:
+        """Put the keyboard where it was before a dialog took it."""
+        self._send_msg({"action": "give back"})
 
     def _handle_msg(self, message: Any) -> None:
         # Messages come from the browser: only the keys that are listened for count.
