@@ -29,7 +29,10 @@ def numbers_of(document):
                 yield model, name
 
 
-@pytest.mark.parametrize("patches", [60, pytest.param(10_000, marks=pytest.mark.soak)])
+MANY = pytest.param(10_000, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])
+
+
+@pytest.mark.parametrize("patches", [60, MANY])
 def test_wild_values_harm_nobody(patches, demo_path, tmp_path):
     chance = random.Random(patches)
     log = tmp_path / "log"
