@@ -203,3 +203,15 @@ def test_a_dialog_takes_the_focus_and_escape_closes_it(page):
     assert page.evaluate(_FOCUSED) is not None
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", ["Export", "Share or save", "Open data"])
+def test_a_dialog_that_closes_gives_the_keyboard_back(page, name):
+    button = page.get_by_role("button", name=name).first
+    button.focus()
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible(timeout=MINUTE)
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0, timeout=MINUTE)
+    expect(button).to_be_focused(timeout=MINUTE)
