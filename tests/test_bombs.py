@@ -1,6 +1,5 @@
 """Small files that would fill the machine: refused before much is read, within little memory."""
 
-import copy
 import gzip
 import json
 import random
@@ -120,14 +119,16 @@ def zip_of_zeros(path: Path) -> None:
 
 
 def zip_of_one_member_again_and_again(path: Path) -> None:
-    """Members that share what they are packed in; each by itself grows as text may."""
-    line = random.Random(1).randbytes(3_000).hex().encode() + b"\n"
+    """Members that share what they are packed in; each by itself grows as readings do."""
+    lines = b"".join(
+        b"a,2020-01-%02d %02d:%02d,1\n" % (day, hour, minute)
+        for day in range(1, 32)
+        for hour in range(24)
+        for minute in range(60)
+    )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("0.csv", line * 2_000)
-        for number in range(1, 1_000):
-            again = copy.copy(archive.filelist[0])
-            again.filename = f"{number}.csv"
-            archive.filelist.append(again)
+        archive.writestr("a.csv", b"id,time,kwh\n" + lines)
+        archive.filelist *= 100
 
 
 def gzip_of_zeros(path: Path) -> None:
