@@ -139,12 +139,9 @@ def tile_sums(x, rows_a, rows_b, bounds, weights, norm, out):  # type: ignore[no
         for i in range(0, len(rows_a), ROWS_A):
             for j in range(0, len(rows_b), ROWS_B):
                 if norm == 1:
-                    sums = l1_block(x, rows_a, i, rows_b, j, start, stop)
+                    l1_block(x, rows_a, i, rows_b, j, start, stop, weight, out)
                 else:
-                    sums = l2_block(x, rows_a, i, rows_b, j, start, stop)
-                for a in range(min(ROWS_A, len(rows_a) - i)):
-                    for b in range(min(ROWS_B, len(rows_b) - j)):
-                        out[i + a, j + b] += weight * sums[a * ROWS_B + b]
+                    l2_block(x, rows_a, i, rows_b, j, start, stop, weight, out)
 
 
 @njit(cache=True, nogil=True)

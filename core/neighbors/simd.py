@@ -186,55 +186,75 @@ def _sum_columns(
 
 
 def _block(norm: int) -> Any:
-    """Make ``sums(x, rows_a, i, rows_b, j, start, stop)`` in float32.
+    """Make ``add(x, rows_a, i, rows_b, j, start, stop, weight, out)``, in float32.
 
-    It compares rows ``rows_a[i : i + ROWS_A]`` of x with ``rows_b[j : j + ROWS_B]`` and returns
-    the sums in row-major order. Past the end of a list its last row is taken again: the caller
-    leaves out what it did not ask for.
+    It compares rows ``rows_a[i : i + ROWS_A]`` of x with ``rows_b[j : j + ROWS_B]`` and adds the
+    weighted sums to ``out[i : i + ROWS_A, j : j + ROWS_B]``. Past the end of a list its last row
+    is taken again: what is then written twice is the same both times.
     """
 
     @intrinsic
-    def sums(
-        typing: Any, x: Any, rows_a: Any, i: Any, rows_b: Any, j: Any, start: Any, stop: Any
+    def add(
+        typing: Any,
+        x: Any,
+        rows_a: Any,
+        i: Any,
+        rows_b: Any,
+        j: Any,
+        start: Any,
+        stop: Any,
+        weight: Any,
+        out: Any,
     ) -> Any:
         _check_type(x)
-        signature = types.UniTuple(types.float64, ROWS_A * ROWS_B)(
-            x, rows_a, types.int64, rows_b, types.int64, types.int64, types.int64
+        integer = types.int64
+        signature = types.void(
+            x, rows_a, integer, rows_b, integer, integer, integer, types.float64, out
         )
 
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            x, rows_a, i, rows_b, j, start, stop = arguments
-            size = signature.args[0].dtype.bitwidth // 8
-            recipe = _choose(context, signature.args[0].dtype, norm, _FLOAT)
-            array = _array(context, builder, signature.args[0], x)
-            stride = cgutils.unpack_tuple(builder, array.strides)[0]
-            base = _at(builder, array.data, builder.mul(start, _number(size)))
+            x, rows_a, i, rows_b, j, start, stop, weight, out = arguments
+            kind, kind_a, _, kind_b, *_, kind_out = signature.args
+            recipe = _choose(context, kind.dtype, norm, _FLOAT)
 
-            def pointers(kind: Any, value: Any, first: Any, count: int) -> list[Any]:
+            def places(kind: Any, value: Any, first: Any, count: int) -> list[Any]:
                 rows = _array(context, builder, kind, value)
                 last = builder.sub(cgutils.unpack_tuple(builder, rows.shape)[0], _number(1))
-                found = []
-                for step in range(count):
-                    place = builder.add(first, _number(step))
-                    place = builder.select(builder.icmp_signed("<", place, last), place, last)
-                    row = builder.load(builder.gep(rows.data, [place]))
-                    found.append(_at(builder, base, builder.mul(row, stride)))
-                return found
+                following = [builder.add(first, _number(step)) for step in range(count)]
+                return [
+                    builder.select(builder.icmp_signed("<", place, last), place, last)
+                    for place in following
+                ]
 
-            left = pointers(signature.args[1], rows_a, i, ROWS_A)
-            right = pointers(signature.args[3], rows_b, j, ROWS_B)
+            def pointers(list_kind: Any, value: Any, chosen: list[Any]) -> list[Any]:
+                rows = _array(context, builder, list_kind, value)
+                named = [builder.load(builder.gep(rows.data, [place])) for place in chosen]
+                return [_row(context, builder, kind, x, row, start) for row in named]
+
+            places_a, places_b = (
+                places(kind_a, rows_a, i, ROWS_A),
+                places(kind_b, rows_b, j, ROWS_B),
+            )
+            left, right = pointers(kind_a, rows_a, places_a), pointers(kind_b, rows_b, places_b)
 
             def compared(load: Callable[[Any], Any]) -> list[tuple[Any, Any]]:
                 values_a, values_b = [load(row) for row in left], [load(row) for row in right]
                 return [(a, b) for a in values_a for b in values_b]
 
-            width = builder.sub(stop, start)
+            size, width = kind.dtype.bitwidth // 8, builder.sub(stop, start)
             totals = _sum_columns(builder, recipe, ROWS_A * ROWS_B, compared, size, width)
-            return context.make_tuple(builder, signature.return_type, totals)
+            cells = [
+                _row(context, builder, kind_out, out, a, b) for a in places_a for b in places_b
+            ]
+            cells = [builder.bitcast(cell, _DOUBLE.as_pointer()) for cell in cells]
+            before = [builder.load(cell) for cell in cells]
+            for cell, old, total in zip(cells, before, totals, strict=True):
+                builder.store(builder.fadd(old, builder.fmul(weight, total)), cell)
+            return context.get_dummy_value()
 
         return signature, codegen
 
-    return sums
+    return add
 
 
 def _pair(norm: int) -> Any:
