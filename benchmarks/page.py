@@ -30,7 +30,7 @@ from serving import serving  # noqa: E402
 from core.embedding import METHODS  # noqa: E402
 from core.neighbors import BACKENDS  # noqa: E402
 from core.readings import Dataset  # noqa: E402
-from dashboard.state import UNIT_TITLES  # noqa: E402
+from dashboard.choices import UNIT_TITLES  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "page.md"
 _PATIENCE_SECONDS = 600

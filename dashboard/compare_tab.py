@@ -14,6 +14,7 @@ import param
 from core.readings import Dataset
 from core.runs import RunConfig
 from dashboard import fits
+from dashboard.choices import DISTANCE_TITLES, UNIT_TITLES
 from dashboard.compare_board import Board, Entry
 from dashboard.compare_consensus import ConsensusTable
 from dashboard.compare_graphs import GraphRow
@@ -23,7 +24,7 @@ from dashboard.compare_sweep import SweepForm
 from dashboard.components import PlainText
 from dashboard.data_sections import section
 from dashboard.job_line import duration
-from dashboard.state import DISTANCE_TITLES, UNIT_TITLES, Explorer
+from dashboard.state import Explorer
 
 _CHOICE_STYLE = {
     "& button": {"textTransform": "none", "padding": "2px 9px", "whiteSpace": "nowrap"}

@@ -48,6 +48,8 @@ def test_it_opens_on_the_first_anomaly(explorer, result):
         ),
         RunConfig(households=("1001", "1003"), method="umap", method_parameters={"min_dist": 0.3}),
         RunConfig(unit="household-slots", slots="weekend", bins=20, window=2, rank_by="surprise"),
+        RunConfig(slots="evenings"),
+        RunConfig(slots="Mon18:00-20:00,Tue"),
     ],
 )
 def test_choices_make_the_config_they_were_taken_from(dataset, config):

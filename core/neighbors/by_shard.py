@@ -116,8 +116,7 @@ def find_neighbors_by_shard(
         How many to cut the rows into; by default as many as keep all workers busy.
     """
     n = len(vectors.x)
-    shards = shards or _suitable(engine.workers)
-    shards = min(shards, n // 2)
+    shards = min(shards, n // 2) if shards else suitable_shards(engine, n)
     if backend == "auto" and n > 1:
         backend = choose_backend(vectors, k=min(k, n - 1), threads=threads)
     values = BACKENDS.settings(backend, settings)
@@ -239,9 +238,11 @@ def _merge(lists: Lists, indices: np.ndarray, measures: np.ndarray, *, disjoint:
     measures[lists.rows] = np.take_along_axis(values, order, 1)
 
 
-def _suitable(workers: int) -> int:
-    """How many shards give every worker several pairs of them."""
-    return 1 if workers == 1 else ceil(sqrt(2 * _TASKS_PER_WORKER * workers))
+def suitable_shards(engine: Engine, n: int) -> int:
+    """How many shards of n rows give every worker of an engine several pairs of them."""
+    if engine.workers == 1:
+        return 1
+    return min(ceil(sqrt(2 * _TASKS_PER_WORKER * engine.workers)), n // 2)
 
 
 def _digest(

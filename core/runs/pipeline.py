@@ -1,11 +1,9 @@
 """The stages of a run, each done only if it is not done yet.
 
-Every stage has a digest made of the digest of the stage before it and of its own parameters. What
-the store holds under a digest is fetched; what it does not hold is computed, and only then are the
-inputs of that stage loaded.
+What the store holds under a stage's digest is fetched; what it does not hold is computed, and only
+then are the inputs of that stage loaded.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -13,21 +11,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.cube import CUBE_VERSION, Cube, build_cube, kept_cube
+from core.cube import Cube, build_cube, kept_cube
 from core.demand import WeekDemand, sum_demand
 from core.density import HDR, hdr_density
 from core.distance import Vectors, make_vectors
-from core.embedding import METHODS, Embedding, embed, n_neighbors_needed
+from core.embedding import Embedding, embed, n_neighbors_needed
 from core.engine import Engine, Local
 from core.neighbors import BACKENDS, Neighbors, choose_backend, find_neighbors
-from core.neighbors.by_shard import find_neighbors_by_shard
+from core.neighbors.by_shard import find_neighbors_by_shard, suitable_shards
 from core.progress import Progress
 from core.quality import Quality, Reference, measure_embedding, prepare_reference
 from core.quality.recall import Recall, recall
 from core.quality.reference import ALL_POINTS_LIMIT, DEFAULT_SAMPLE
 from core.readings.dataset import Dataset
-from core.registry import Value
 from core.runs.config import AUTO, RunConfig
+from core.runs.digests import Digests, hash_graph
 from core.runs.entries import (
     Points,
     pack_demand,
@@ -49,21 +47,8 @@ from core.runs.entries import (
 )
 from core.runs.journal import STAGES, Journal
 from core.runs.memory import Memory
-from core.runs.store import Entry, Store, make_digest
-from core.slots import parse_slots
+from core.runs.store import Entry, Store
 from core.surprise import Surprise, measure_surprise
-
-# To be raised whenever a stage gives other numbers for the same inputs: what is stored from
-# before is then no longer found, and evicted in time.
-VERSIONS = {
-    "demand": 1,
-    "vectors": 4,
-    "neighbors": 1,
-    "embedding": 2,
-    "quality": 2,
-    "surprise": 2,
-    "density": 1,
-}
 
 # Vectors are made of the cube about as fast as they are read: only small ones are kept.
 KEPT_VECTORS_BYTES = 64 * 2**20
@@ -109,47 +94,17 @@ class Pipeline:
         self.store = store
         self.threads = threads
         self.engine = engine or Local(threads)
-        self.slots = (
-            None
-            if config.slots is None
-            else parse_slots(config.slots, self.dataset.interval_minutes)
-        )
-        self.selection = config.households if config.household is None else (config.household,)
-        self.reference_households = self.selection if config.reference == "selection" else None
-        self.vectors_digest = make_digest(self._vectors_inputs())
+        self.digests = Digests(dataset, config)
 
     # Cube and vectors
 
-    def _vectors_inputs(self) -> dict[str, Any]:
-        config = self.config
-        return {
-            "version": VERSIONS["vectors"],
-            "cube_version": CUBE_VERSION,
-            "dataset": self.dataset.digest,
-            "bins": config.bins,
-            "reference": self._codes(self.reference_households),
-            "unit": config.unit,
-            "households": self._codes(self.selection),
-            "slots": None if self.slots is None else self.slots.tolist(),
-            "distance": config.distance,
-            "window": config.window,
-            "minimum_sample": config.minimum_sample,
-        }
-
-    def _codes(self, households: tuple[str, ...] | None) -> list[int] | None:
-        if households is None:
-            return None
-        codes = sorted(self.dataset.code(household) for household in households)
-        return None if len(codes) == len(self.dataset.households) else codes
-
     def cube(self) -> Cube:
         """Return the counts."""
-        inputs = {"bins": self.config.bins, "reference": self._codes(self.reference_households)}
-        cube: Cube = self.memory.recall("cube", make_digest(inputs), self._build_cube)
+        cube: Cube = self.memory.recall("cube", self.digests.cube, self._build_cube)
         return cube
 
     def _build_cube(self) -> Cube:
-        bins, reference = self.config.bins, self.reference_households
+        bins, reference = self.config.bins, self.digests.reference_households
         kept = kept_cube(self.dataset, bins=bins, reference_households=reference)
         if kept is not None:
             return kept
@@ -168,11 +123,11 @@ class Pipeline:
         if points is None:
             vectors = self.vectors()
             points = Points.of(self.cube(), vectors, self._mean_demand(vectors.units))
-            self._keep("points", self.vectors_digest, pack_points(points))
+            self._keep("points", self.digests.vectors, pack_points(points))
         return points
 
     def _stored_points(self) -> Points | None:
-        entry = self._fetch("points", self.vectors_digest)
+        entry = self._fetch("points", self.digests.vectors)
         return None if entry is None else unpack_points(entry)
 
     def _mean_demand(self, units: pd.DataFrame) -> np.ndarray:
@@ -181,25 +136,25 @@ class Pipeline:
         codes = pd.Index(self.dataset.households["household"]).get_indexer(units["household"])
         if "slot" in units:
             return demand.mean_of_slots(codes, units["slot"].to_numpy(), self.config.window)
-        return demand.mean_of_households(codes, slice(None) if self.slots is None else self.slots)
+        slots = self.digests.slots
+        return demand.mean_of_households(codes, slice(None) if slots is None else slots)
 
     def _week_demand(self) -> WeekDemand:
-        digest = make_digest({"version": VERSIONS["demand"], "dataset": self.dataset.digest})
-        entry = self._fetch("demand", digest)
+        entry = self._fetch("demand", self.digests.demand)
         if entry is not None:
             return unpack_demand(entry)
         with self.journal.stage("vectors") as report:
             demand = sum_demand(self.dataset, threads=self.threads, progress=report)
-        self._keep("demand", digest, pack_demand(demand))
+        self._keep("demand", self.digests.demand, pack_demand(demand))
         return demand
 
     def vectors(self) -> Vectors:
         """Return the vectors."""
-        vectors: Vectors = self.memory.recall("vectors", self.vectors_digest, self._make_vectors)
+        vectors: Vectors = self.memory.recall("vectors", self.digests.vectors, self._make_vectors)
         return vectors
 
     def _make_vectors(self) -> Vectors:
-        entry, points = self._fetch("vectors", self.vectors_digest), self._stored_points()
+        entry, points = self._fetch("vectors", self.digests.vectors), self._stored_points()
         if entry is not None and points is not None:
             return unpack_vectors(entry, points, self.config)
         cube = self.cube()
@@ -212,12 +167,12 @@ class Pipeline:
                 window=self.config.window,
                 households=self.config.households,
                 household=self.config.household,
-                slots=self.slots,
+                slots=self.digests.slots,
                 minimum_sample=self.config.minimum_sample,
                 progress=report,
             )
         if vectors.x.nbytes <= KEPT_VECTORS_BYTES:
-            self._keep("vectors", self.vectors_digest, pack_vectors(vectors))
+            self._keep("vectors", self.digests.vectors, pack_vectors(vectors))
         return vectors
 
     # Neighbours and embedding
@@ -227,7 +182,8 @@ class Pipeline:
         config = self.config
         k = n_neighbors_needed(config.method, config.k, n, config.method_parameters)
         backend, parameters = self._backend(k)
-        digest = self._search_digest(backend, parameters, k)
+        shards = suitable_shards(self.engine, n)
+        digest = self.digests.neighbors(backend, parameters, k, shards)
         entry = self._fetch("neighbors", digest)
         if entry is not None:
             return unpack_neighbors(entry)
@@ -250,24 +206,11 @@ class Pipeline:
         self._keep("neighbors", digest, pack_neighbors(neighbors))
         return neighbors
 
-    def _search_digest(self, backend: str, parameters: Mapping[str, Value], k: int) -> str:
-        return make_digest(
-            {
-                "version": VERSIONS["neighbors"],
-                "vectors": self.vectors_digest,
-                "backend": backend,
-                "parameters": dict(parameters),
-                "k": k,
-                "seed": self.config.seed if BACKENDS[backend].seeded else None,
-            }
-        )
-
     def _backend(self, k: int) -> tuple[str, Mapping[str, Any]]:
         """Name the backend and its parameters; ``auto`` is settled once for the same search."""
         if self.config.neighbors != AUTO:
             return self.config.neighbors, self.config.neighbors_parameters
-        inputs = {"version": VERSIONS["neighbors"], "vectors": self.vectors_digest, "k": k}
-        digest = make_digest(inputs)
+        digest = self.digests.choice(k)
         entry = self._fetch("choice", digest)
         if entry is None:
             backend = choose_backend(self.vectors(), k=k, threads=self.threads)
@@ -279,19 +222,7 @@ class Pipeline:
     def embedding(self, neighbors: Neighbors) -> tuple[Embedding, str]:
         """Return the map and its digest."""
         config = self.config
-        seeded = METHODS[config.method].is_seeded(config.method_parameters, neighbors.n)
-        digest = make_digest(
-            {
-                "version": VERSIONS["embedding"],
-                "vectors": self.vectors_digest,
-                # The graph itself, not who found it: backends that agree share all that follows.
-                "graph": _hash(neighbors),
-                "method": config.method,
-                "parameters": dict(config.method_parameters),
-                "dim": config.dim,
-                "seed": config.seed if seeded else None,
-            }
-        )
+        digest = self.digests.embedding(neighbors)
         entry = self._fetch("embedding", digest)
         if entry is not None:
             return unpack_embedding(entry), digest
@@ -322,14 +253,14 @@ class Pipeline:
                 progress=report,
             )
 
-        digest = self._measured_digest("reference", n)
+        digest = self.digests.measured("reference", n)
         reference: Reference = self.memory.recall("reference", digest, make)
         return reference
 
     def quality(self, embedding: Embedding, embedding_digest: str) -> Quality:
         """Return how faithful the map is."""
         n = len(embedding.y)
-        digest = self._measured_digest(embedding_digest, n)
+        digest = self.digests.measured(embedding_digest, n)
         entry = self._fetch("quality", digest)
         if entry is not None:
             return unpack_quality(entry)
@@ -350,7 +281,7 @@ class Pipeline:
         if not self.config.quality:
             return None
         near = self._nearest(neighbors)
-        digest = self._measured_digest(_hash(near), near.n)
+        digest = self.digests.measured(hash_graph(near), near.n)
         entry = self._fetch("recall", digest)
         if entry is not None:
             return Recall(**entry.facts)
@@ -371,7 +302,7 @@ class Pipeline:
         """What to compare neighbours with: the exact ones, of all points if they are not many."""
         if found.n > ALL_POINTS_LIMIT:
             return self.vectors()
-        digest = self._search_digest("exact", {}, found.k)
+        digest = self.digests.neighbors("exact", {}, found.k)
         entry = None if self.store is None else self.store.get("neighbors", digest)
         if entry is not None:
             return Neighbors(entry.arrays["indices"], entry.arrays["distances"], "exact")
@@ -391,29 +322,11 @@ class Pipeline:
             neighbors, indices=neighbors.indices[:, :k], distances=neighbors.distances[:, :k]
         )
 
-    def _measured_digest(self, what: str, n: int) -> str:
-        return make_digest(
-            {
-                "version": VERSIONS["quality"],
-                "vectors": self.vectors_digest,
-                "of": what,
-                "k": self.config.k,
-                # It draws the points to measure, where they are not all measured.
-                "seed": self.config.seed if n > ALL_POINTS_LIMIT else None,
-            }
-        )
-
     def surprise(self, neighbors: Neighbors) -> Surprise:
         """Return how far points are from what their neighbours lead one to expect."""
         near = self._nearest(neighbors)
         # Of the graph alone: all methods share it, t-SNE with its wider graph included.
-        digest = make_digest(
-            {
-                "version": VERSIONS["surprise"],
-                "vectors": self.vectors_digest,
-                "graph": _hash(near),
-            }
-        )
+        digest = self.digests.surprise(near)
         entry = self._fetch("surprise", digest)
         if entry is not None:
             return unpack_surprise(entry)
@@ -432,14 +345,7 @@ class Pipeline:
     ) -> HDR:
         """Return density, levels and ranks."""
         config = self.config
-        digest = make_digest(
-            {
-                "version": VERSIONS["density"],
-                "embedding": embedding_digest,
-                "k": config.k,
-                "rank_by": config.rank_by,
-            }
-        )
+        digest = self.digests.density(embedding_digest)
         entry = self._fetch("density", digest)
         if entry is not None:
             return unpack_hdr(entry, n_anomalies=config.n_anomalies)
@@ -480,10 +386,3 @@ class Pipeline:
         except OSError as error:
             why = f"{self.store.path}: {error.strerror or error}"
             self.journal.note(f"results are not kept for the next time: {why}")
-
-
-def _hash(neighbors: Neighbors) -> str:
-    content = hashlib.sha256(str(neighbors.indices.shape).encode())
-    for array in (neighbors.indices, neighbors.distances):
-        content.update(np.ascontiguousarray(array).data)
-    return content.hexdigest()
