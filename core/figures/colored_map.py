@@ -7,25 +7,23 @@ import numpy as np
 
 from core.density import HDR, LEVELS
 from core.figures.canvas import (
-    RASTER_POINTS,
     TEXT,
     Lettering,
     finish_layout,
     frame_map,
     map_points,
     new_figure,
-    point_size,
     set_lettering,
     style_axes,
 )
 from core.figures.hdr_map import name_anomalies
+from core.figures.points import add_legend, scatter_by_density
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _RING = "#1450c8"
-_MOST_LEGEND_ROWS = 24
 
 
 class PointColors(Protocol):
@@ -106,7 +104,14 @@ def draw_colored_map(
         axes.set_aspect("auto")
         axes.set(xlim=(x0, x1), ylim=(y0, y1))
         visible &= ((points >= [x0, y0]) & (points <= [x1, y1])).all(axis=1)
-    _scatter(axes, points, hdr, colors, visible, anomaly_color)
+    scatter_by_density(
+        axes,
+        points,
+        hdr,
+        np.array(colors.colors)[colors.codes],
+        anomaly_color=anomaly_color,
+        visible=visible,
+    )
     if contours is not None:
         _draw_contours(axes, hdr, contours)
     if len(marked):
@@ -123,7 +128,9 @@ def draw_colored_map(
     axes.set_xlabel(axis_names[0], parse_math=False)
     axes.set_ylabel(axis_names[1], parse_math=False)
     if colors.names:
-        _add_legend(figure, colors)
+        used = np.unique(colors.codes)
+        entries = [(colors.names[code], colors.colors[code]) for code in used]
+        add_legend(figure, colors.title, entries)
     else:
         _add_bar(figure, axes, colors)
     set_lettering(figure, lettering)
@@ -131,40 +138,6 @@ def draw_colored_map(
     if labels is not None:
         name_anomalies(axes, points, hdr, labels, lettering, only=visible)
     return figure
-
-
-def _scatter(
-    axes: "Axes",
-    points: np.ndarray,
-    hdr: HDR,
-    colors: PointColors,
-    visible: np.ndarray,
-    anomaly_color: str | None,
-) -> None:
-    # Dense points lie on top of sparse ones, as in the figure of the regions.
-    order = np.argsort(hdr.density, kind="stable")
-    order = order[visible[order]]
-    area = point_size(len(points))
-    axes.scatter(
-        points[order, 0],
-        points[order, 1],
-        s=area,
-        c=np.array(colors.colors)[colors.codes[order]],
-        linewidths=0,
-        rasterized=len(points) > RASTER_POINTS,
-        zorder=2,
-    )
-    # Anomalies lie on top of all, a little larger than others.
-    rows = hdr.anomalies[visible[hdr.anomalies]]
-    axes.scatter(
-        points[rows, 0],
-        points[rows, 1],
-        s=1.5 * max(area, 5.0),
-        c=anomaly_color or np.array(colors.colors)[colors.codes[rows]],
-        edgecolors="black",
-        linewidths=0.0 if anomaly_color else 0.5,
-        zorder=3,
-    )
 
 
 def _draw_contours(axes: "Axes", hdr: HDR, colors: Mapping[str, str]) -> None:
@@ -181,39 +154,6 @@ def _draw_contours(axes: "Axes", hdr: HDR, colors: Mapping[str, str]) -> None:
         )
         # The points alone say how much of the plane is shown.
         axes.add_collection(lines, autolim=False)
-
-
-def _add_legend(figure: "Figure", colors: PointColors) -> None:
-    from matplotlib.lines import Line2D
-
-    present = np.bincount(colors.codes, minlength=len(colors.colors)) > 0
-    handles = [
-        Line2D(
-            [],
-            [],
-            marker="o",
-            linestyle="",
-            markersize=5,
-            markeredgewidth=0,
-            color=color,
-            label=name,
-        )
-        for name, color, used in zip(colors.names, colors.colors, present, strict=True)
-        if used
-    ]
-    legend = figure.legend(
-        handles=handles,
-        loc="outside right upper",
-        title=colors.title,
-        fontsize=TEXT,
-        title_fontsize=TEXT,
-        frameon=False,
-        handletextpad=0.2,
-        alignment="left",
-        ncols=-(-len(handles) // _MOST_LEGEND_ROWS),
-    )
-    for text in (*legend.get_texts(), legend.get_title()):
-        text.set_parse_math(False)
 
 
 def _add_bar(figure: "Figure", axes: "Axes", colors: PointColors) -> None:

@@ -18,9 +18,10 @@ from core.figures.canvas import (
     set_lettering,
     style_axes,
 )
-from core.figures.hdr_map import add_time_bar, hdr_legend, scatter_hdr, scatter_time
+from core.figures.hdr_map import add_time_bar, scatter_hdr, scatter_time
 from core.figures.labels import place_labels
-from core.figures.palette import LABEL
+from core.figures.palette import HDR_COLORS, LABEL
+from core.figures.points import add_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,15 +114,7 @@ def draw_map_grid(
                 scatter_time(axes, points, cell.minutes, scale=0.45)
             _frame(axes)
     if by_hdr:
-        figure.legend(
-            handles=hdr_legend(),
-            loc="outside right upper",
-            title="HDR, %",
-            fontsize=TEXT,
-            title_fontsize=TEXT,
-            frameon=False,
-            handletextpad=0.2,
-        )
+        add_legend(figure, "HDR, %", HDR_COLORS.items())
     else:
         add_time_bar(figure, list(grid.flat))
     set_lettering(figure, lettering)

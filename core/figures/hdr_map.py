@@ -20,6 +20,7 @@ from core.figures.canvas import (
 )
 from core.figures.labels import place_labels
 from core.figures.palette import ANOMALY, HDR_COLORS, LABEL, time_color, time_colormap
+from core.figures.points import add_legend, scatter_by_density
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,15 +59,7 @@ def draw_hdr_map(
     points = scatter_hdr(axes, y, hdr, colors=colors, title=title)
     axes.set_xlabel("first coordinate" if np.shape(y)[1] > 1 else "coordinate")
     axes.set_ylabel("second coordinate" if np.shape(y)[1] > 1 else "density (scaled)")
-    figure.legend(
-        handles=hdr_legend(colors),
-        loc="outside right upper",
-        title="HDR, %",
-        fontsize=TEXT,
-        title_fontsize=TEXT,
-        frameon=False,
-        handletextpad=0.2,
-    )
+    add_legend(figure, "HDR, %", colors.items())
     set_lettering(figure, lettering)
     finish_layout(figure)
     if labels is not None:
@@ -112,46 +105,11 @@ def scatter_hdr(
     points = map_points(y, hdr.density)
     style_axes(axes, title=title)
     frame_map(axes, points)
-    area = scale * point_size(len(points))
-    # Dense points lie on top of sparse ones, as their regions lie inside the others.
-    order = np.argsort(hdr.density, kind="stable")
-    axes.scatter(
-        points[order, 0],
-        points[order, 1],
-        s=area,
-        c=np.array([colors[level] for level in LEVELS])[hdr.level[order]],
-        linewidths=0,
-        rasterized=len(points) > RASTER_POINTS,
-        zorder=2,
-    )
-    axes.scatter(
-        points[hdr.anomalies, 0],
-        points[hdr.anomalies, 1],
-        s=1.5 * max(area, 5.0 * scale),
-        c=ANOMALY,
-        linewidths=0,
-        zorder=3,
+    level_colors = np.array([colors[level] for level in LEVELS])
+    scatter_by_density(
+        axes, points, hdr, level_colors[hdr.level], anomaly_color=ANOMALY, scale=scale
     )
     return points
-
-
-def hdr_legend(colors: Mapping[str, str] = HDR_COLORS) -> list:
-    """Handles of a legend of the levels."""
-    from matplotlib.lines import Line2D
-
-    return [
-        Line2D(
-            [],
-            [],
-            marker="o",
-            linestyle="",
-            markersize=5,
-            markeredgewidth=0,
-            color=color,
-            label=level,
-        )
-        for level, color in colors.items()
-    ]
 
 
 def draw_time_map(
