@@ -18,6 +18,9 @@ from dashboard.coloring import DIMMED, Coloring
 # So many points in view are still drawn one by one.
 MAXIMUM_MARKERS = 4_000
 
+# Of a map on a screen of full HD.
+_USUAL_PIXELS = 1100 * 550
+
 # Pixels between markers that stand for a crowd.
 _HOVER_PIXELS = 8
 
@@ -63,9 +66,11 @@ def whole_view(points: np.ndarray, *, width: int, height: int) -> View:
     return View((float(x0), float(x1)), (float(y0), float(y1)), width, height)
 
 
-def marker_size(n: int) -> float:
+def marker_size(n: int, view: View) -> float:
     """The diameter, in pixels, at which n points neither drown nor vanish."""
-    return float(np.clip(150 / np.sqrt(max(n, 1)), 3.5, 9))
+    # What is right on a laptop is lost on a wall.
+    larger = np.clip(np.sqrt(view.width * view.height / _USUAL_PIXELS), 1, 2)
+    return float(larger * np.clip(150 / np.sqrt(max(n, 1)), 3.5, 9))
 
 
 def nearest(points: np.ndarray, place: Sequence[float], view: View, *, reach: float) -> int | None:

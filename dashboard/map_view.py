@@ -309,7 +309,7 @@ class MapView:
             self._image.data = {name: [] for name in self._image.data}
         self._markers.data = self._marker_columns(drawn, chosen)
         alpha = 0.0 if crowd else 1.0
-        size = _HOVER_SIZE if crowd else map_layers.marker_size(len(rows))
+        size = _HOVER_SIZE if crowd else map_layers.marker_size(len(rows), view)
         self._marker_glyph.update(size=size, fill_alpha=alpha, line_alpha=alpha)
         self._draw_labels(view)
 
@@ -337,7 +337,7 @@ class MapView:
         rows = rows[view.inside(self.explorer.places[rows])] if len(rows) else rows
         texts = [self.explorer.label(row) for row in rows]
         texts = [text if len(text) <= 24 else text[:23] + "…" for text in texts]
-        radius = max(map_layers.marker_size(run.n) / 2, 3)
+        radius = max(map_layers.marker_size(run.n, view) / 2, 3)
         places = map_layers.place_labels(self.explorer.places[rows], texts, view, radius=radius)
         written = np.isfinite(places[:, 0])
         self._labels.data = {

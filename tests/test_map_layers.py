@@ -67,9 +67,15 @@ def test_every_spot_has_its_first_point_and_no_other():
 
 
 def test_sizes_shrink_with_the_number_of_points():
-    sizes = [marker_size(n) for n in (1, 336, 3_639, 1_000_000)]
+    sizes = [marker_size(n, VIEW) for n in (1, 336, 3_639, 1_000_000)]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] >= 3
+
+
+def test_sizes_grow_with_the_map_on_large_screens_alone():
+    sizes = [marker_size(336, View((0, 1), (0, 1), w, h)) for w, h in ((540, 260), (3000, 1500))]
+    assert sizes[0] == marker_size(336, View((0, 1), (0, 1), 800, 500))
+    assert sizes[1] > 1.5 * sizes[0]
 
 
 def test_an_image_has_the_colours_of_its_categories_whichever_are_in_view():
