@@ -12,7 +12,7 @@ from core.errors import Cancelled, InputError
 from core.neighbors import BACKENDS, Neighbors, find_neighbors
 from core.neighbors import kdtree as module
 from core.neighbors.cost import Machine, Problem
-from core.neighbors.kdtree_build import Tree, build
+from core.neighbors.kdtree_build import Tree, build, tree_depth
 from core.neighbors.kernels import prepare
 from core.progress import silent
 
@@ -289,3 +289,23 @@ def test_cost_grows_with_the_problem():
     )
     assert 50 * small.seconds < large.seconds < 200 * small.seconds
     assert small.memory_mb < large.memory_mb
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0])
+@pytest.mark.parametrize("p", [6, 10, 14])
+def test_share_expected_of_points_that_fill_a_cube(norm, epsilon, p):
+    x = np.random.default_rng(10).random((4000, p), dtype=np.float32)
+    rows, k = prepare(vectors_of(x, norm)), 10
+    tree = build(rows, 32)
+    _, _, compared = module.search(rows, tree, k, epsilon=epsilon, threads=2, progress=silent)
+    problem = Problem(n=len(x), p=p, k=k, norm=norm)
+    expected = module.expected_share(problem, tree_depth(len(x), 32), epsilon)
+    # A query always meets its own leaf.
+    share = max(expected, 1 / tree.n_leaves)
+    assert 0.4 < share / (compared / len(x) / tree.n_leaves) < 2.5
+
+
+def test_nothing_is_expected_to_be_pruned_of_whole_weeks():
+    problem = Problem(n=3639, p=33600, k=20, norm=1)
+    assert module.expected_share(problem, tree_depth(3639, 64), 1.0) == pytest.approx(1)

@@ -11,7 +11,9 @@ from core.neighbors.cost import Machine, Problem, machine, rates_path
 RATES = Machine(
     l1_float=6e-11,
     l1_counts=1e-11,
+    difference_pair=3e-9,
     l2_product=2.5e-11,
+    product_pair=3e-10,
     offer=3e-10,
     insert=5e-8,
     js=1.5e-8,
@@ -53,7 +55,8 @@ def test_exact_counts_pairs():
     once = cost("exact", Problem(n=20_000, p=1000, k=20, norm=1)).seconds
     twice = cost("exact", Problem(n=40_000, p=1000, k=20, norm=1)).seconds
     assert twice == pytest.approx(4 * once, rel=0.05)
-    assert once == pytest.approx(20_000**2 / 2 * 1000 * RATES.l1_float, rel=0.05)
+    pair = 1000 * RATES.l1_float + RATES.difference_pair
+    assert once == pytest.approx(20_000**2 / 2 * pair, rel=0.05)
 
 
 def test_counts_are_cheaper_than_floats(rates):

@@ -11,7 +11,9 @@ from core.runs.forecast import count_points, forecast
 MACHINE = Machine(
     l1_float=5e-9,
     l1_counts=1e-11,
+    difference_pair=3e-9,
     l2_product=3e-11,
+    product_pair=3e-10,
     offer=3e-10,
     insert=3e-8,
     js=1e-8,

@@ -12,7 +12,9 @@ from core.study.cost import predict_runs
 MACHINE = Machine(
     l1_float=1e-6,
     l1_counts=1e-6,
+    difference_pair=0.0,
     l2_product=1e-6,
+    product_pair=0.0,
     offer=1e-6,
     insert=1e-6,
     js=1e-6,

@@ -16,6 +16,8 @@ from core.registry import Parameter
 _METRICS: dict[int, Literal["manhattan", "euclidean"]] = {1: "manhattan", 2: "euclidean"}
 # Rows between two reports of progress.
 _STEP = 256
+# Rows that Annoy draws to find a split.
+_SAMPLED = 200
 
 
 class Annoy(Backend):
@@ -99,21 +101,21 @@ class Annoy(Backend):
         )
 
     def cost(self, problem: Problem, machine: Machine, **settings: Any) -> Cost:
-        """Rows split down to leaves in every tree, then search_k rows compared for each query."""
-        n, p = problem.n, problem.p
+        """Splits found, rows sent down every tree, and rows compared for each query."""
+        n, p, n_trees = problem.n, problem.p, settings["n_trees"]
         leaf = p + 2
         depth = math.log2(n / leaf) if n > leaf else 0.0
-        # Annoy adds up one number at a time where our kernels add eight, and looks at each row
-        # about three times to find a split.
+        # Annoy adds up one number at a time where our kernels add eight.
         one_by_one = 6 * p * machine.l1_float
-        splits = settings["n_trees"] * n * depth * 3
-        inspected = n if n <= leaf else max(settings["search_k"], problem.k, leaf / 2)
-        seconds = (
-            n * p * machine.python_float
-            + splits * one_by_one
-            + n * inspected * (machine.far_row + one_by_one)
-        )
-        memory = n * p * 4 * 2 + settings["n_trees"] * n * 4 * 2
+        meet = machine.far_row + one_by_one
+        # Leaves are some 0.7 full. A split is found by holding a sample of rows against two means.
+        n_splits = n_trees * n / (0.7 * leaf) if n > leaf else 0.0
+        build = n_splits * _SAMPLED * (meet + 2 * one_by_one) + n_trees * n * depth * meet
+        inspected = n if n <= leaf else max(settings["search_k"], problem.k, 0.7 * leaf)
+        # A query looks at the root of every tree, and on the way to the first leaf.
+        ask = n * (inspected + n_trees + depth) * meet
+        seconds = n * p * machine.python_float + build + ask
+        memory = n * p * 4 * 2 + n_trees * n * 4 * 2
         return Cost(seconds, memory / 1e6)
 
 

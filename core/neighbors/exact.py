@@ -67,20 +67,24 @@ class Exact(Backend):
         """Half of all pairs, p differences each, and the lists' share of them."""
         n, p, length = problem.n, problem.p, list_length(problem.k)
         pairs = n * (n + TILE) / 2
+        counts = problem.norm == 1 and problem.itemsize == 1
         if problem.norm == 0:
-            rate = machine.js
+            compare = p * machine.js
         elif problem.norm == 2 and by_products(n, p):
-            rate = machine.l2_product
+            compare = p * machine.l2_product + machine.product_pair
         else:
-            rate = machine.l1_counts if problem.itemsize == 1 else machine.l1_float
+            rate = machine.l1_counts if counts else machine.l1_float
+            compare = p * rate + machine.difference_pair
+        # Threads that are at one block of rows wait for its lists: offering is done by one.
         inserts = n * length * (1 + math.log(max(n / length, 1.0)))
-        work = pairs * (p * rate + machine.offer) + inserts * machine.insert
+        offering = pairs * machine.offer + inserts * machine.insert
         settling = 0.0
-        if rate in (machine.l1_float, machine.l2_product):
+        if problem.norm != 0 and not counts:
             # In float64, which takes two registers for one and converts.
             settling = n * problem.k * (machine.far_row + 4 * p * machine.l1_float)
         memory = n * length * 40 + problem.threads * LARGEST_SIDE**2 * 8
-        return Cost((work + settling) / problem.threads, memory / 1e6)
+        shared = (pairs * compare + settling) / problem.threads
+        return Cost(shared + offering, memory / 1e6)
 
 
 def list_length(k: int) -> int:

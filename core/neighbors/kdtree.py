@@ -80,30 +80,73 @@ class KDTree(Backend):
         return Neighbors(indices, found, self.name, settings)
 
     def cost(self, problem: Problem, machine: Machine, **settings: Any) -> Cost:
-        """All pairs, as if nothing were pruned: how much is, only the data can tell."""
-        n, p, k, leaf_size = problem.n, problem.p, problem.k, settings["leaf_size"]
+        """Count the pairs that are not pruned if the points fill a cube evenly."""
+        n, p, k = problem.n, problem.p, problem.k
         counts = problem.norm == 1 and problem.itemsize == 1
         remembered = _remembers(n, p)
-        # A short row takes a whole register a chunk, and adding it up.
+        depth = tree_depth(n, settings["leaf_size"])
+        share = expected_share(problem, depth, settings["epsilon"])
         difference = machine.l1_counts if counts else machine.l1_float
-        pairs = n * n / 2 if remembered else n * n
-        compare = pairs * (p + 32) * difference + n * n * machine.offer
-        # Of n rows in no order, k·(1 + ln(n/k)) enter a list of the k nearest so far.
-        entries = n * k * (1 + math.log(n / k))
-        # Whatever enters is settled in float64: fetching a long row is less than reading it.
+        pairs = n * max(share * n, k)
+        compare = p * difference + machine.difference_pair
+        work = pairs * (compare / (1 + remembered) + machine.offer)
+        # Of m rows in no order, k·(1 + ln(m/k)) enter a list of the k nearest so far. Whatever
+        # enters is settled in float64: fetching a long row is less than reading it.
+        entries = n * k * (1 + math.log(pairs / n / k))
         settle = 0.0 if counts else machine.far_row + 4 * p * machine.l1_float
         enter = entries * (machine.insert + settle)
-        # Every row is held against every leaf's box, long ones for a glimpse; every level bounds
-        # all rows. Either takes about two differences of float32.
+        # A box is about two differences of float32, of long rows for a glimpse, and as dear as
+        # some pairs besides; every level of the tree bounds all rows.
         glimpse = 1 / 5 if p >= _LONG else 1
-        levels = tree_depth(n, leaf_size) + 1
-        bound = (n * n / leaf_size * glimpse + n * levels) * p * 2 * machine.l1_float
-        boxes, copy = (
-            4 * n * p * problem.itemsize / leaf_size,
-            (p < _LONG) * n * p * problem.itemsize,
-        )
-        memory = boxes + copy + n * k * 12 + remembered * 8 * n * n
-        return Cost((compare + enter + bound) / problem.threads, memory / 1e6)
+        boxes = n * (2 * depth + 2 * share * 2**depth)
+        bound = boxes * (2 * p * glimpse * machine.l1_float + 4 * machine.difference_pair)
+        bound += n * (depth + 1) * 2 * p * machine.l1_float
+        entry = problem.itemsize * n * p
+        memory = 4 * entry / settings["leaf_size"] + (p < _LONG) * entry
+        memory += n * k * 12 + remembered * 8 * n * n
+        return Cost((work + enter + bound) / problem.threads, memory / 1e6)
+
+
+def expected_share(problem: Problem, depth: int, epsilon: float) -> float:
+    """Share of the leaves that a query meets if the points fill a cube evenly, roughly.
+
+    The k-th neighbour is then at the radius of a ball that holds k of n points. Each level of
+    the tree halves another dimension. A leaf's box is away from a query by a gap in each of them,
+    and the sum of the gaps' powers is nearly normal.
+    """
+    n, p, k, norm = problem.n, problem.p, problem.k, problem.norm
+    if depth == 0 or norm == 0:
+        return 1.0
+    if norm == 1:
+        log_ball = p * math.log(2) - math.lgamma(p + 1)
+    else:
+        log_ball = p / 2 * math.log(math.pi) - math.lgamma(p / 2 + 1)
+    radius = math.exp((math.log(k / n) - log_ball) / p)
+    limit = (radius / (1 + epsilon)) ** norm
+    mean = variance = 0.0
+    halvings, further = divmod(depth, p)
+    for times, dimensions in ((halvings, p - further), (halvings + 1, further)):
+        first, second = _gap_moments(times, norm)
+        mean += dimensions * first
+        variance += dimensions * (second - first**2)
+    return 0.5 * math.erfc((mean - limit) / math.sqrt(2 * variance))
+
+
+def _gap_moments(halvings: int, norm: int) -> tuple[float, float]:
+    """Mean of g^norm and of its square, g being the gap between a point of [0, 1] and a cell.
+
+    Both are drawn evenly, the cell from 2^halvings.
+    """
+    cells = 2.0**halvings
+    apart = np.arange(1, cells)
+    chance = 2 * (cells - apart) / cells**2
+
+    def moment(power: int) -> float:
+        # The gap is even between (apart − 1)/cells and apart/cells.
+        area = (apart ** (power + 1) - (apart - 1) ** (power + 1)) / (power + 1)
+        return float(np.sum(chance * area) / cells**power)
+
+    return moment(norm), moment(2 * norm)
 
 
 def search(

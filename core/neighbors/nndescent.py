@@ -15,7 +15,7 @@ from core.registry import Parameter
 
 _METRICS = {1: "manhattan", 2: "sqeuclidean"}
 # PyNNDescent does not keep what it compiles: every process pays for it once.
-_COMPILING_SECONDS = 20.0
+COMPILING_SECONDS = 20.0
 
 
 class NNDescent(Backend):
@@ -97,4 +97,4 @@ class NNDescent(Backend):
         share = min(settings["n_iters"] or 8, 8) / 8
         compared = problem.n * kept**2 * share
         seconds = compared * (machine.far_row + 2 * problem.p * machine.l1_float) / problem.threads
-        return Cost(_COMPILING_SECONDS + seconds, problem.n * (problem.p * 8 + kept * 24) / 1e6)
+        return Cost(COMPILING_SECONDS + seconds, problem.n * (problem.p * 8 + kept * 24) / 1e6)
