@@ -40,6 +40,10 @@ _ROUNDING = 1e-6
 # The most that a neighbour counts in a mixture, in equal shares of all K.
 _MOST_SHARES = 3
 
+# A score that stands out: a tenth of the points have 1, so one in a thousand where scores fall off
+# evenly.
+_STANDS_OUT = 3.0
+
 # Below this share of all bins, demand is not said to be higher or lower.
 _NOTABLE_SHIFT = 0.02
 
@@ -279,21 +283,24 @@ def explain(
 def unseen_notice(
     score: np.ndarray, density: np.ndarray, labels: pd.Series, *, n_anomalies: int = 10
 ) -> str | None:
-    """Say when the density on the map misses most of the surprising points, else None.
+    """Say when the density on the map misses most of the points that stand out, else None.
 
-    It sees one if that is among the 2 · ``n_anomalies`` points of the lowest density.
+    It sees one if that is among the 2 · ``n_anomalies`` points of the lowest density. Some points
+    are always the most surprising: only those whose score is far above the others' count.
     """
     if not 0 < 2 * n_anomalies < len(score):
         return None
     surprising = np.argsort(-score, kind="stable")[:n_anomalies]
+    surprising = surprising[score[surprising] >= _STANDS_OUT]
     sparse = np.argsort(density, kind="stable")[: 2 * n_anomalies]
     unseen = surprising[~np.isin(surprising, sparse)]
-    if 2 * len(unseen) <= n_anomalies:
+    if 2 * len(unseen) <= len(surprising):
         return None
     names = ", ".join(labels.iloc[unseen[:5]]) + (" …" if len(unseen) > 5 else "")
     return (
-        f"density on the map does not see {len(unseen)} of the {n_anomalies} points that differ "
-        f"most from what their neighbours suggest ({names}); ranking by surprise lists them"
+        f"density on the map does not see {len(unseen)} of the {len(surprising)} points that "
+        f"differ far more than others from what their neighbours suggest ({names}); ranking by "
+        "surprise lists them"
     )
 
 

@@ -330,3 +330,15 @@ def test_a_notice_says_what_density_does_not_see():
     half[55] = 100
     assert "6 of the 10" in str(unseen_notice(score, half, labels, n_anomalies=10))
     assert unseen_notice(score[:20], score[:20], labels[:20], n_anomalies=10) is None
+
+
+def test_no_notice_where_nothing_stands_out():
+    labels = pd.Series([f"H{i}" for i in range(200)])
+    # A tenth above 1, a hundredth above 2: the tail of points that differ by degrees.
+    score = -np.log10((np.arange(200) + 0.5) / 200)
+    assert unseen_notice(score, score, labels, n_anomalies=10) is None
+    score[17] = 5.0
+    notice = unseen_notice(score, score, labels, n_anomalies=10)
+    assert notice is not None
+    assert "1 of the 1 points" in notice
+    assert "H17" in notice
