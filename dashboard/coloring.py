@@ -84,9 +84,8 @@ class Coloring:
         return [f"{v:.4g}" if np.isfinite(v) else MISSING_NAME for v in self.values[rows]]
 
     def take(self, rows: np.ndarray) -> "Coloring":
-        """The colours of some points, by the same scale."""
-        values = None if self.values is None else self.values[rows]
-        return replace(self, codes=self.codes[rows], values=values)
+        """The colours of some points, by the same scale, without their values."""
+        return replace(self, codes=self.codes[rows], values=None)
 
     def shown(self, hidden: Sequence[str]) -> np.ndarray:
         """Which points are not of a hidden category, (n,)."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numba import njit
 
 from core.density import HDR, LEVELS
 from dashboard.coloring import DIMMED, Coloring
@@ -85,13 +86,23 @@ def nearest(points: np.ndarray, place: Sequence[float], view: View, *, reach: fl
 
 def one_for_each_spot(points: np.ndarray, view: View) -> np.ndarray:
     """Positions of points in view, one for each spot of a few pixels: the first that is there."""
-    columns = view.width // _HOVER_PIXELS + 1
-    x, y = (view.pixels(points) // _HOVER_PIXELS).astype(np.int32).T
-    spot = x + columns * y
-    holder = np.full(columns * (view.height // _HOVER_PIXELS + 1), -1)
-    # The last that is written stays.
-    holder[spot[::-1]] = np.arange(len(points) - 1, -1, -1)
+    holder = np.full((view.height // _HOVER_PIXELS + 1, view.width // _HOVER_PIXELS + 1), -1)
+    low = np.array([view.x[0], view.y[0]])
+    size = np.array([view.x[1] - view.x[0], view.y[1] - view.y[0]])
+    _hold_first(points, low, np.array([view.width, view.height]) / size / _HOVER_PIXELS, holder)
     return holder[holder >= 0]
+
+
+@njit(cache=True, nogil=True)
+def _hold_first(
+    points: np.ndarray, low: np.ndarray, per_unit: np.ndarray, holder: np.ndarray
+) -> None:
+    """Write into every spot of ``holder`` the first point on it."""
+    for place in range(len(points)):
+        column = int((points[place, 0] - low[0]) * per_unit[0])
+        row = int((points[place, 1] - low[1]) * per_unit[1])
+        if holder[row, column] < 0:
+            holder[row, column] = place
 
 
 def shade(
@@ -139,6 +150,7 @@ def warm_up() -> None:
     """Import and compile what shading needs, so that no session waits for it."""
     points, view = np.zeros((2, 2)), View((-1.0, 1.0), (-1.0, 1.0), 8, 8)
     codes, colors = np.array([0, 1], np.uint8), ("#000000", "#ffffff")
+    one_for_each_spot(points, view)
     for names in (("a", "b"), ()):
         shade(points, Coloring("", codes, colors, names), view, chosen=np.array([True, False]))
 

@@ -282,17 +282,17 @@ class MapView:
         explorer, coloring = self.explorer, self.coloring
         if coloring is None:
             return
-        run, places, view = explorer.run, explorer.places, self.view
+        run, view = explorer.run, self.view
         chosen = np.zeros(run.n, bool)
         chosen[explorer.chosen] = True
         if not len(explorer.chosen):
             chosen[:] = True
         order = self._by_rank
-        seen = view.inside(self._places_by_rank)
-        rows = order[seen & self._shown()[order]]
+        seen = np.flatnonzero(view.inside(self._places_by_rank) & self._shown()[order])
+        rows = order[seen]
         crowd = len(rows) > map_layers.MAXIMUM_MARKERS
         if crowd:
-            points = places[rows]
+            points = self._places_by_rank[seen]
             drawn = rows[map_layers.one_for_each_spot(points, view)]
             image = map_layers.shade(points, coloring.take(rows), view, chosen=chosen[rows])
             (x0, x1), (y0, y1) = view.x, view.y
