@@ -95,7 +95,8 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
     block = np.empty((size + 1, size))
     active, chosen = np.arange(size), np.empty(size, np.int64)
     # The queries that each waiting node may concern, and how far its box is from them.
-    concerned, gaps = active.copy(), np.zeros(size)
+    concerned, gaps = np.empty(64 * size, np.int64), np.zeros(64 * size)
+    concerned[:size] = active
     used = size
     # By distance of the box; equally near ones in the order in which the search unwinds.
     queue = [(0.0, 0, leaf, 0, size)]
@@ -110,10 +111,13 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
             continue
         if node < first_leaf:
             for child in (2 * node + 1, 2 * node + 2):
-                concerned, gaps = _make_room(concerned, gaps, used + n_active)
-                end = _measure(child, *boxes, rows, active, n_active, limits, concerned, gaps, used)
+                if used + n_active > len(gaps):
+                    concerned, gaps = _lengthened(concerned, gaps)
+                end, gap = _measure(
+                    child, *boxes, rows, active, n_active, limits, concerned, gaps, used
+                )
                 if end > used:
-                    heapq.heappush(queue, (gaps[used:end].min(), height, child, used, end))
+                    heapq.heappush(queue, (gap, height, child, used, end))
                     used = end
             continue
         compared += n_active
@@ -145,10 +149,13 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
             while node > 0:
                 sibling = node + 1 if node % 2 == 1 else node - 1
                 node, height = (node - 1) // 2, height + 1
-                concerned, gaps = _make_room(concerned, gaps, used + size)
-                end = _measure(sibling, *boxes, rows, active, size, limits, concerned, gaps, used)
+                if used + size > len(gaps):
+                    concerned, gaps = _lengthened(concerned, gaps)
+                end, gap = _measure(
+                    sibling, *boxes, rows, active, size, limits, concerned, gaps, used
+                )
                 if end > used:
-                    heapq.heappush(queue, (gaps[used:end].min(), height, sibling, used, end))
+                    heapq.heappush(queue, (gap, height, sibling, used, end))
                     used = end
     for q in range(size):
         sums[order[start + q]] = near[q]
@@ -192,14 +199,11 @@ def _recall(space, start, active, first, rows, queries, known, block):  # type: 
 
 
 @njit(cache=True, nogil=True)
-def _make_room(concerned, gaps, needed):  # type: ignore[no-untyped-def]
-    """Lengthen both to at least ``needed``."""
-    if needed <= len(gaps):
-        return concerned, gaps
-    more = max(needed, 2 * len(gaps)) - len(gaps)
+def _lengthened(concerned, gaps):  # type: ignore[no-untyped-def]
+    """Return both twice as long."""
     return (
-        np.concatenate((concerned, np.empty(more, np.int64))),
-        np.concatenate((gaps, np.empty(more))),
+        np.concatenate((concerned, np.empty_like(concerned))),
+        np.concatenate((gaps, np.empty_like(gaps))),
     )
 
 
@@ -226,13 +230,18 @@ def _measure(  # type: ignore[no-untyped-def]
     -------
     end : int
         One past the last place that was filled.
+    nearest : float
+        The least of their sums.
     """
+    nearest = np.inf
     for a in range(n_active):
         q = active[a]
         gap = _box_sum(x, rows[q], lower, upper, node, bounds, weights, norm, limits[q])
         concerned[end], gaps[end] = q, gap
-        end += gap <= limits[q]
-    return end
+        if gap <= limits[q]:
+            end += 1
+            nearest = min(nearest, gap)
+    return end, nearest
 
 
 @njit(cache=True, nogil=True)
