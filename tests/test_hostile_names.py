@@ -46,6 +46,15 @@ def test_they_come_in_as_columns_of_a_wide_table_and_of_parquet_too(tmp_path):
         assert set(NAMES) <= set(dataset.households["household"])
 
 
+def test_a_column_of_nothing_but_signs_is_a_household(tmp_path):
+    signs = ["🏠", "<>", "../", "=()"]
+    rows = [f"2020-01-01 {hour:02d}:00,{','.join('1234')}" for hour in range(24)]
+    text = "\n".join([",".join(["time", *signs]), *rows])
+    (tmp_path / "wide.csv").write_text(text, encoding="utf-8")
+    dataset = ingest([tmp_path / "wide.csv"], tmp_path / "dataset")
+    assert set(dataset.households["household"]) == set(signs)
+
+
 def test_they_come_through_counts_run_and_store(dataset, result):
     assert build_cube(dataset, bins=10).counts.shape[0] == 24
     assert set(NAMES) <= set(result.units["label"])

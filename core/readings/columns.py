@@ -178,4 +178,5 @@ def _is_id_name(column: str) -> bool:
 
 
 def _plain(column: str) -> str:
-    return re.sub(r"[\W_]", "", column.lower())
+    # A name of nothing but signs is a name all the same.
+    return re.sub(r"[\W_]", "", column.lower()) or column.strip()
