@@ -107,7 +107,7 @@ class Annoy(Backend):
         depth = math.log2(n / leaf) if n > leaf else 0.0
         # Annoy adds up one number at a time where our kernels add eight.
         one_by_one = 6 * p * machine.l1_float
-        meet = machine.far_row + one_by_one
+        meet = machine.fetch(n, p) + one_by_one
         # Leaves are some 0.7 full. A split is found by holding a sample of rows against two means.
         n_splits = n_trees * n / (0.7 * leaf) if n > leaf else 0.0
         build = n_splits * _SAMPLED * (meet + 2 * one_by_one) + n_trees * n * depth * meet

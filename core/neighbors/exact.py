@@ -81,7 +81,7 @@ class Exact(Backend):
         settling = 0.0
         if problem.norm != 0 and not counts:
             # In float64, which takes two registers for one and converts.
-            settling = n * problem.k * (machine.far_row + 4 * p * machine.l1_float)
+            settling = n * problem.k * (machine.fetch(n, p) + 4 * p * machine.l1_float)
         memory = n * length * 40 + problem.threads * LARGEST_SIDE**2 * 8
         shared = (pairs * compare + settling) / problem.threads
         return Cost(shared + offering, memory / 1e6)

@@ -93,7 +93,7 @@ class KDTree(Backend):
         # Of m rows in no order, k·(1 + ln(m/k)) enter a list of the k nearest so far. Whatever
         # enters is settled in float64: fetching a long row is less than reading it.
         entries = n * k * (1 + math.log(pairs / n / k))
-        settle = 0.0 if counts else machine.far_row + 4 * p * machine.l1_float
+        settle = 0.0 if counts else machine.fetch(n, p) + 4 * p * machine.l1_float
         enter = entries * (machine.insert + settle)
         # A box is about two differences of float32, of long rows for a glimpse, and as dear as
         # some pairs besides; every level of the tree bounds all rows.
