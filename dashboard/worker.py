@@ -18,9 +18,13 @@ Task = Callable[[Any, Progress], Any]
 
 _REPORT_SECONDS = 0.1
 
+# Who looks at a page comes before who waits for a map.
+_NICENESS = 5
+
 
 def work(pipe: Connection) -> None:
-    """Do what comes through the pipe until the pool is gone."""
+    """Do what comes through the pipe until the pool is gone, giving way to the server."""
+    os.nice(_NICENESS)
     threading.Thread(target=_end_with_the_pool, daemon=True).start()
     with suppress(EOFError, ConnectionError):
         while True:

@@ -55,6 +55,10 @@ def swallow_memory(argument, progress):
     return len(hoard)
 
 
+def tell_priority(argument, progress):
+    return os.nice(0)
+
+
 def die(argument, progress):
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -219,3 +223,8 @@ def test_many_cancels_leave_no_process_and_no_handle_behind(cycles, pool):
         assert job.state == "cancelled"
     finish(pool.submit("a", "last", double, 1))
     wait_until(lambda: (children(), handles()) == before)
+
+
+def test_workers_give_way_to_the_server(pool):
+    job = finish(pool.submit("a", ("priority",), tell_priority, None))
+    assert job.result > os.nice(0)
