@@ -1,6 +1,6 @@
 """From choices to a run: when to start, what to say meanwhile, how to stop."""
 
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 
 import panel_material_ui as pmui
 import param
@@ -84,6 +84,11 @@ class Fitting:
                 self._take(self.lookup)
         elif self.job is not None:
             self._follow(self.job)
+
+    def wait(self, seconds: float) -> None:
+        """Give what is looked for in the store so much time to be found."""
+        if self.lookup is not None:
+            wait([self.lookup], timeout=seconds)
 
     def _consider(self) -> None:
         """Start what is quick; say what is not, and wait for Run."""

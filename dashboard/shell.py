@@ -20,6 +20,7 @@ from dashboard.page import Page
 _log = logging.getLogger(__name__)
 
 _POLL_MILLISECONDS = 200
+_PATIENCE_SECONDS = 1.0
 
 # The library greys the page out until the last plot is idle, seconds after it can be used: let it
 # turn in the bar, in nobody's way.
@@ -116,8 +117,10 @@ def create_page() -> pmui.Page:
     def keep_polling() -> None:
         pn.state.add_periodic_callback(shell.poll, period=_POLL_MILLISECONDS)
 
-    # The first run is looked for at once, and shown when the browser has the page: Panel drops
-    # what changes between sending the page and hearing that it is drawn.
+    # A first map that is in the store comes with the page. Any other is shown when the browser has
+    # the page: Panel drops what changes between sending it and hearing that it is drawn.
+    shell.poll()
+    shell.page.fitting.wait(_PATIENCE_SECONDS)
     shell.poll()
     pn.state.onload(keep_polling)
     pn.state.on_session_destroyed(lambda _: shell.end())
