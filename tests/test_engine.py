@@ -242,6 +242,43 @@ def test_killed_workers_cost_time_and_nothing_else(dataset, dask, monkeypatch):
     assert files_of(dataset.path) == expected
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("run", range(10))
+def test_a_worker_killed_at_any_moment_costs_time_and_nothing_else(dataset, dask, monkeypatch, run):
+    """One worker is killed while the cube is counted, another while neighbours are searched."""
+    monkeypatch.setattr(shards_module, "SHARD_ROWS", 500)
+    shutil.rmtree(dataset.path / "cubes", ignore_errors=True)
+    cube = build_cube(dataset, bins=30)
+    expected = files_of(dataset.path)
+    vectors = make_vectors(cube, dataset, unit="household-slots", window=4, slots=np.arange(40))
+    here = find_neighbors(vectors, k=8, backend="exact")
+    shutil.rmtree(dataset.path / "cubes")
+    moments = np.random.default_rng(run).uniform(0.02, 0.9, 2)
+
+    def killer(moment: float):
+        killed: list[int] = []
+
+        def report(fraction, message=""):
+            # The one that was killed before may not be replaced yet.
+            running = worker_pids(dask)
+            if fraction >= moment and running and not killed:
+                killed.append(running[run % len(running)])
+                os.kill(killed[0], signal.SIGKILL)
+
+        return report, killed
+
+    report, first = killer(moments[0])
+    build_cube(dataset, bins=30, engine=dask, progress=report)
+    assert files_of(dataset.path) == expected
+    report, second = killer(moments[1])
+    there = find_neighbors_by_shard(
+        vectors, k=8, backend="exact", engine=dask, shards=7, progress=report
+    )
+    np.testing.assert_array_equal(there.indices, here.indices)
+    np.testing.assert_array_equal(there.distances, here.distances)
+    assert len(first) == len(second) == 1
+
+
 def test_a_worker_that_dies_at_its_task_is_replaced(dask, tmp_path):
     marker = tmp_path / "tried"
     with dask.job("dies once") as job:
