@@ -29,6 +29,7 @@ from serving import serving  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "load.md"
 _PAUSE_SECONDS = 4.0
+_ARRIVAL_SECONDS = 3.0  # from one visitor to the next
 _PROBE_SECONDS = 0.05
 _GONE_SECONDS = 40.0
 
@@ -133,7 +134,7 @@ async def measure(address: str, arguments: argparse.Namespace, log: Path) -> lis
     visitors = []
     for _ in range(arguments.sessions - arguments.browsers):
         visitors.append(asyncio.create_task(visit(host, times, errors, until)))
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(_ARRIVAL_SECONDS)
     await asyncio.gather(*visitors)
     for text in await asyncio.gather(*browsers):
         for line in text.splitlines():

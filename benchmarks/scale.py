@@ -92,6 +92,7 @@ def runs_of(work: str, households: list[str]) -> Iterator[tuple[str, dict[str, o
             chosen = np.random.default_rng(1).choice(households, count, replace=False)
             config |= {"households": tuple(chosen.tolist()), "neighbors_parameters": {}}
             config["neighbors"] = "exact"
+            yield "tsne", {**config, "method": "tsne", "method_parameters": {}}
         yield "umap", config
 
 
