@@ -17,6 +17,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -180,12 +181,11 @@ def main() -> None:
     parser.add_argument("--browsers", type=int, default=2)
     parser.add_argument("--cycles", type=int, default=200)
     arguments = parser.parse_args()
-    log = RESULTS.with_name("load.log")
-    with serving(
-        arguments.dataset, "--log-level", "info", "--max-sessions", "300", errors=log
-    ) as address:
-        lines = asyncio.run(measure(address, arguments, log))
-    log.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "server.log"
+        options = ("--log-level", "info", "--max-sessions", "300")
+        with serving(arguments.dataset, *options, errors=log) as address:
+            lines = asyncio.run(measure(address, arguments, log))
     title = (
         f"## {arguments.sessions} sessions, {arguments.browsers} of them browsers, "
         f"{arguments.minutes:g} min\n"
