@@ -22,11 +22,12 @@ _log = logging.getLogger(__name__)
 _POLL_MILLISECONDS = 200
 _PATIENCE_SECONDS = 1.0
 
-# The library greys the page out until the last plot is idle, seconds after it can be used: let it
-# turn in the bar, in nobody's way.
+# The library greys the page out until its last plot is drawn: let the wheel turn in the bar, and
+# the page be seen. What is clicked before that would be lost, so the cover stays.
 _LOADER = """
-#loader {background: none; pointer-events: none; left: 185px; width: auto; height: 68px}
-#loader .spinner {width: 22px; height: 22px; border-width: 3px}
+#loader {background: none; cursor: progress}
+#loader .spinner {position: fixed; left: 185px; top: 23px; width: 22px; height: 22px;
+                  border-width: 3px}
 """
 
 
