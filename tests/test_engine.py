@@ -1,5 +1,6 @@
 """Work in threads and on real worker processes, some of which are killed."""
 
+import gc
 import json
 import os
 import shutil
@@ -74,6 +75,13 @@ def slow(number: int) -> np.ndarray:
 
 def unannotated(number):
     return number
+
+
+@pytest.fixture(autouse=True)
+def no_client_is_left():
+    """A client that pytest's report of an error kept must not be collected while one starts."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ unfinished task, which Dask gives to another; a run that is broken off is taken 
 Dask is used as a map and a tree reduction, and as nothing else.
 """
 
+import gc
 import logging
 import platform
 import shutil
@@ -142,6 +143,8 @@ class Dask(Engine):
         with suppress(Exception):
             if cluster is not None:
                 cluster.close(timeout=10)
+        del client, cluster
+        _collect_clients()
 
     @contextmanager
     def job(self, name: str) -> Iterator[Job]:
@@ -195,11 +198,12 @@ class Dask(Engine):
                     set_as_default=False,
                 )
         except Exception as error:  # of many kinds, an AssertionError among them
-            raise InputError(
-                f"no Dask scheduler can be used at {self.scheduler} "
-                f"({_first_line(error)}); start one with dask scheduler, "
-                "check the address and, for tls://, the three certificate files"
-            ) from None
+            reason = _first_line(error)
+        _collect_clients()
+        raise InputError(
+            f"no Dask scheduler can be used at {self.scheduler} ({reason}); start one with dask "
+            "scheduler, check the address and, for tls://, the three certificate files"
+        )
 
     def _look_at_workers(self) -> None:
         """Raise unless there are workers and all of them have our versions and see our folder."""
@@ -369,3 +373,12 @@ def _versions() -> dict[str, str]:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _collect_clients() -> None:
+    """Let clients that failed be gone.
+
+    They close themselves when they are collected, and wait for ever if that happens to be while
+    another one starts or stops, since both take the same lock.
+    """
+    gc.collect()
