@@ -47,7 +47,13 @@ def seconds(gesture: Callable[[], object], arrived: Callable[[], object]) -> flo
 def open_map(driver: Driver, address: str, arguments: argparse.Namespace) -> dict[str, list[float]]:
     """Open the page and go to the map; seconds to the first map, and to this one."""
     unit, method = arguments.unit, arguments.method
-    first = seconds(lambda: driver.page.goto(address, timeout=120_000), driver.wait_for_map)
+
+    def drawn() -> None:
+        # A map that comes with the page is told of before it is drawn.
+        driver.wait_for_map()
+        driver.page.wait_for_function("() => Bokeh.index.roots[0]?.is_idle", timeout=120_000)
+
+    first = seconds(lambda: driver.page.goto(address, timeout=120_000), drawn)
     driver.page.wait_for_timeout(3000)
     before = driver.figure()["x"]
 
