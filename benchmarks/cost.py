@@ -1,6 +1,6 @@
 """What the cost model predicts beside what searches take, for every backend.
 
-    python benchmarks/cost.py [--dataset DIR] [--threads 2] [--limit 60]
+    python benchmarks/cost.py [--dataset DIR] [--threads 2] [--limit 300]
 
 Vectors come from the demo at the size of the Irish trial, and evenly from a cube of ten
 dimensions. Rates of the machine are measured anew. A search that is predicted to take longer
@@ -91,7 +91,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", type=Path, help="measure on this dataset directory")
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds")
     arguments = parser.parse_args()
     path = arguments.dataset or Path(tempfile.gettempdir()) / "wattfold-demo-3639-536"
     if not path.exists():

@@ -3,11 +3,12 @@
     python benchmarks/scale.py [--households 250 1000 3639] [--days 536] [--datasets DIR...]
                                [--work profiles household-slots ...] [--store DIR]
 
-Makes demo datasets, or takes those given, and runs the stages on each in processes of their own,
-with nothing kept from before but what is compiled: each process has first done the same work on
-thirty households. For every stage: wall seconds, processor seconds (of all threads,
-which others on the machine disturb less), the peak memory of the process during it, and the
-exponent b of processor seconds ~ householdsᵇ. A stage lasts until the next one begins. What is
+Makes demo datasets, or takes those given, brings their readings in again from one CSV file (by
+household and time; benchmarks/ingest.py has a file in no order) and runs the stages on each in
+processes of their own, with nothing kept from before but what is compiled: each process has first
+done the same work on thirty households. For every stage: wall seconds, processor seconds (of all
+threads, which others on the machine disturb less), the peak memory of the process during it, and
+the exponent b of processor seconds ~ householdsᵇ. A stage lasts until the next one begins. What is
 measured is kept in benchmarks/results/scale.json, so that work can be measured in parts, and
 written as a table to benchmarks/results/scale.md. ``--store`` keeps the results of the runs.
 """
@@ -96,11 +97,36 @@ def runs_of(work: str, households: list[str]) -> Iterator[tuple[str, dict[str, o
         yield "umap", config
 
 
-WORK = ("profiles", "households", "slots", "household-slots, sampled", "household-slots")
+WORK = ("ingest", "profiles", "households", "slots", "household-slots, sampled", "household-slots")
+
+
+def ingest_here(dataset_path: str) -> None:
+    """Bring a dataset's readings in again, from one CSV file, and print what it took, as JSON."""
+    import duckdb
+
+    from core.readings import ingest
+
+    with tempfile.TemporaryDirectory() as name:
+        csv, made = Path(name) / "readings.csv", Path(name) / "made"
+        with duckdb.connect() as connection:
+            connection.execute(
+                f"""COPY (SELECT 'H' || household AS household, time, kwh
+                FROM read_parquet('{dataset_path}/readings.parquet')) TO '{csv}' (HEADER)"""  # noqa: S608 (paths of ours)
+            )
+        meter = Meter()
+        meter.begin("ingest")
+        health = ingest([csv], made, progress=_tell("ingest", csv.name)).health
+        meter.end()
+        assert health["accepted"] == health["input"], health
+    unknown = {"recall": None, "trustworthiness": None}
+    print(json.dumps({"stages": meter.measured, "n": health["input"], **unknown}))
 
 
 def run_here(work: str, dataset_path: str, store_path: str) -> None:
     """Do a piece of work in this process and print what it took, as JSON."""
+    if work == "ingest":
+        ingest_here(dataset_path)
+        return
     from core.demo import make_demo
     from core.readings import Dataset
     from core.runs import RunConfig, Runner, Store

@@ -111,10 +111,13 @@ class HNSW(Backend):
         n, p, m = problem.n, problem.p, settings["m"]
         builders = 1 if n <= _REPEATABLE else problem.threads
         asked = max(settings["ef_search"], problem.k + 1)
-        candidates = n * (settings["ef_construction"] / builders + asked / problem.threads)
-        # Most links lead to points already seen; about a quarter did not, in measurements.
-        seconds = candidates * m / 4 * (machine.far_row + 2 * p * machine.l1_float)
-        return Cost(seconds, n * (p * 4 + m * 8 + 16) / 1e6)
+        # Most links lead to points already seen; about a quarter did not, in measurements. Nobody
+        # meets more points than there are, which is half of them at an insertion.
+        inserting = min(settings["ef_construction"] * m / 4, n / 2) / builders
+        asking = min(asked * m / 4, n) / problem.threads
+        # A point that is met is fetched with its links, and each is looked up among the seen.
+        meet = 4 * machine.fetch(n, p) + 2 * p * machine.l1_float
+        return Cost(n * (inserting + asking) * meet, n * (p * 4 + m * 8 + 16) / 1e6)
 
 
 def _without_self(found: np.ndarray, own: np.ndarray) -> np.ndarray:

@@ -86,13 +86,9 @@ def build(rows: Rows, leaf_size: int, *, threads: int = 1, progress: Progress = 
             progress=part(progress, level / (depth + 1), (level + 1) / (depth + 1)),
         )
         if level < depth:
-            for node in range(first, last):
-                start, stop = tree.spans[node]
-                width_of = weights * (tree.upper[node].astype(float) - tree.lower[node])
-                _halve(rows.x, int(np.argmax(width_of)), tree.order[start:stop])
-                middle = start + (stop - start) // 2
-                tree.spans[2 * node + 1] = start, middle
-                tree.spans[2 * node + 2] = middle, stop
+            _halve_nodes(
+                rows.x, weights, tree.order, tree.spans, first, last, tree.lower, tree.upper
+            )
     return tree
 
 
@@ -133,6 +129,22 @@ def _bound_nodes(x, order, spans, first, last, start, stop, lower, upper):  # ty
             for c in range(len(row)):
                 low[c] = min(low[c], row[c])
                 high[c] = max(high[c], row[c])
+
+
+@njit(cache=True, nogil=True)
+def _halve_nodes(x, weights, order, spans, first, last, lower, upper):  # type: ignore[no-untyped-def]
+    """Make the children of nodes ``first`` … ``last`` − 1: halves along the widest dimension."""
+    for node in range(first, last):
+        start, stop = spans[node]
+        widest, width = 0, -1.0
+        for c in range(len(weights)):
+            of_column = weights[c] * (float(upper[node, c]) - float(lower[node, c]))
+            if of_column > width:
+                widest, width = c, of_column
+        _halve(x, widest, order[start:stop])
+        middle = start + (stop - start) // 2
+        spans[2 * node + 1] = start, middle
+        spans[2 * node + 2] = middle, stop
 
 
 @njit(cache=True, nogil=True)

@@ -90,9 +90,9 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
     rows, size = places[start:stop].copy(), stop - start
     near = np.full((size, sums.shape[1]), np.inf)
     names = np.full((size, sums.shape[1]), -1, np.int32)
-    within, limits = np.full(size, np.inf), np.full(size, np.inf)
+    limits = np.full(size, np.inf)
     # Sizes of leaves differ by at most one.
-    block = np.empty((size + 1, size))
+    block = np.empty((size, size + 1))
     active, chosen = np.arange(size), np.empty(size, np.int64)
     # The queries that each waiting node may concern, and how far its box is from them.
     concerned, gaps = np.empty(64 * size, np.int64), np.zeros(64 * size)
@@ -126,24 +126,25 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
         for a in range(n_active):
             chosen[a] = rows[active[a]]
         if len(space.memo) == 0:
-            tile_sums(x, others, asking, bounds, weights, norm, block)
+            tile_sums(x, asking, others, bounds, weights, norm, block)
         else:
             _recall(space, start, active[:n_active], first, others, asking, finished[node], block)
-        for r in range(last - first):
-            for a in range(n_active):
-                q = active[a]
-                if block[r, a] <= within[q]:
-                    j = order[first + r]
-                    # No sum is below zero: where a list ends with duplicates, indices decide.
-                    if others[r] == rows[q] or (within[q] == 0.0 and j > names[q, -1]):
-                        continue
-                    exact = block[r, a]
-                    if slack > 1:
-                        exact = pair_sum(x, rows[q], others[r], bounds, weights, norm)
-                    insert(near, names, q, exact, j)
-                    within[q] = slack * near[q, -1]
         for a in range(n_active):
-            limits[active[a]] = reach * near[active[a], -1]
+            q = active[a]
+            within, found = slack * near[q, -1], block[a]
+            for r in range(last - first):
+                if found[r] > within:
+                    continue
+                j = order[first + r]
+                # No sum is below zero: where a list ends with duplicates, indices decide.
+                if others[r] == rows[q] or (within == 0.0 and j > names[q, -1]):
+                    continue
+                exact = found[r]
+                if slack > 1:
+                    exact = pair_sum(x, rows[q], others[r], bounds, weights, norm)
+                insert(near, names, q, exact, j)
+                within = slack * near[q, -1]
+            limits[q] = reach * near[q, -1]
         if node == leaf:
             # The siblings of this leaf and of all nodes above it hold every other row.
             while node > 0:
@@ -165,7 +166,7 @@ def search_leaf(space, leaf, finished, sums, indices):  # type: ignore[no-untype
 
 @njit(cache=True, nogil=True)
 def _recall(space, start, active, first, rows, queries, known, block):  # type: ignore[no-untyped-def]
-    """Fill ``block[r, a]`` with sums as far as they are remembered, and remember the others.
+    """Fill ``block[a, r]`` with sums as far as they are remembered, and remember the others.
 
     Parameters
     ----------
@@ -177,14 +178,14 @@ def _recall(space, start, active, first, rows, queries, known, block):  # type: 
         The rows that are asking.
     known : bool
         Whether the search of the other leaf has ended.
-    block : ndarray of shape (rows, active) or larger, float64
+    block : ndarray of shape (active, rows) or larger, float64
     """
     missing = np.empty(len(rows), np.int64)
     n_missing = 0
     for r in range(len(rows)):
         if known and not np.isnan(space.memo[first + r, start]):
             for a in range(len(active)):
-                block[r, a] = space.memo[first + r, start + active[a]]
+                block[a, r] = space.memo[first + r, start + active[a]]
         else:
             missing[n_missing] = r
             n_missing += 1
@@ -192,10 +193,10 @@ def _recall(space, start, active, first, rows, queries, known, block):  # type: 
     tile = np.empty((n_missing, len(active)))
     tile_sums(space.x, rows[missing], queries, space.bounds, space.weights, space.norm, tile)
     for m in range(n_missing):
-        block[missing[m], : len(active)] = tile[m]
+        block[: len(active), missing[m]] = tile[m]
     for a in range(len(active)):
         for r in range(len(rows)):
-            space.memo[start + active[a], first + r] = block[r, a]
+            space.memo[start + active[a], first + r] = block[a, r]
 
 
 @njit(cache=True, nogil=True)
