@@ -5,7 +5,9 @@
 
 Starts ``wattfold serve`` and drives it on loopback: real browsers that open the page and zoom, tap
 and colour as a person does, and websocket clients that speak the protocol of the page, open it,
-fetch all of it, and change the colours, the view and the method. Meanwhile a probe asks
+fetch all of it, and change the colours, the view and the method; each leaves after two minutes and
+comes back. All of them give way to the server, as people on machines of their own do. Meanwhile a
+probe asks
 ``/healthz`` twenty times a second; an answer comes when the event loop turns, so the longest answer
 is an upper bound of the longest block. Afterwards pages are opened and closed again and again, and
 the server's memory is compared before and after. Writes benchmarks/results/load.md.
@@ -13,6 +15,7 @@ the server's memory is compared before and after. Writes benchmarks/results/load
 
 import argparse
 import asyncio
+import os
 import re
 import statistics
 import subprocess
@@ -31,6 +34,8 @@ from serving import serving  # noqa: E402
 RESULTS = Path(__file__).parent / "results" / "load.md"
 _PAUSE_SECONDS = 4.0
 _ARRIVAL_SECONDS = 3.0  # from one visitor to the next
+_STAY_SECONDS = 120.0
+_NICENESS = 5
 _PROBE_SECONDS = 0.05
 _GONE_SECONDS = 40.0
 
@@ -58,13 +63,15 @@ def model_with(document: object, **attributes: object) -> str:
 
 async def visit(host: str, times: Times, errors: list[str], until: float) -> None:
     """Be one person: open the page, then choose colours, methods and neighbours in turn."""
+    leave = min(time.monotonic() + _STAY_SECONDS, until)
     try:
         start = time.perf_counter()
         async with PageClient(host) as page:
             document = await page.pull()
+            await page.tell_ready()
             times["open the page (websocket client)"].append(time.perf_counter() - start)
             turns = 0
-            while time.monotonic() < until:
+            while time.monotonic() < leave:
                 await asyncio.sleep(_PAUSE_SECONDS)
                 turns += 1
                 name, label, value = (
@@ -132,9 +139,14 @@ async def measure(address: str, arguments: argparse.Namespace, log: Path) -> lis
         asyncio.create_task(asyncio.to_thread(browse, address, arguments.minutes))
         for _ in range(arguments.browsers)
     ]
+
+    async def come_and_go() -> None:
+        while time.monotonic() < until:
+            await visit(host, times, errors, until)
+
     visitors = []
     for _ in range(arguments.sessions - arguments.browsers):
-        visitors.append(asyncio.create_task(visit(host, times, errors, until)))
+        visitors.append(asyncio.create_task(come_and_go()))
         await asyncio.sleep(_ARRIVAL_SECONDS)
     await asyncio.gather(*visitors)
     for text in await asyncio.gather(*browsers):
@@ -185,6 +197,7 @@ def main() -> None:
         log = Path(folder) / "server.log"
         options = ("--log-level", "info", "--max-sessions", "300")
         with serving(arguments.dataset, *options, errors=log) as address:
+            os.nice(_NICENESS)  # the browsers are children of this process
             lines = asyncio.run(measure(address, arguments, log))
     title = (
         f"## {arguments.sessions} sessions, {arguments.browsers} of them browsers, "

@@ -1,5 +1,7 @@
 """The script that ``panel serve`` and ``wattfold serve`` run for every session."""
 
+import logging
+
 import panel as pn
 
 from dashboard import fits
@@ -17,4 +19,5 @@ if others >= maximum_sessions():
     # `wattfold serve` says so before there is a session at all.
     PlainText(f"{BUSY} Come back in a moment.", margin=30).servable()
 else:
+    logging.getLogger(__name__).info("session opened")
     create_page().servable()

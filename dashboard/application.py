@@ -7,12 +7,13 @@ them, everybody who is on the server would wait for whoever opens a page.
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from typing import cast
+from typing import Any, cast
 from weakref import WeakSet
 
 from bokeh.application.application import SessionContext
 from bokeh.application.handlers.handler import Handler
 from bokeh.document import Document
+from bokeh.document.events import DocumentChangedEvent
 from bokeh.server.contexts import BokehSessionContext
 from panel.io.application import Application
 from panel.io.document import init_doc
@@ -53,6 +54,7 @@ class PageApplication(Application):
         super().__init__(PageHandler())
         self.pending = 0
         self._made: WeakSet[Document] = WeakSet()
+        self._failed: WeakSet[Document] = WeakSet()
         # One at a time: more threads would take the processor from those who wait for less.
         self._maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page")
 
@@ -71,10 +73,16 @@ class PageApplication(Application):
             super().initialize_document(doc)
         except Exception:
             _log.exception("the page could not be made")
+            self._failed.add(doc)
             doc.clear()
             with set_curdoc(doc):
                 PlainText(_FAILED, look="error", margin=30).server_doc(doc, title=TITLE)
+        _serialize_ahead(doc)
         self._made.add(doc)
+
+    def failed(self, doc: Document) -> bool:
+        """Whether a document says that the page could not be made."""
+        return doc in self._failed
 
     def initialize_document(self, doc: Document) -> None:
         """Make the page here and now, unless it is there."""
@@ -82,3 +90,24 @@ class PageApplication(Application):
             init_doc(doc)  # from here on it belongs to the loop's thread
         else:
             super().initialize_document(doc)
+
+
+def _serialize_ahead(doc: Document) -> None:
+    """Have the document in the form in which the browser asks for it, in this thread.
+
+    That takes a while, too. What changes before it is asked for makes it worthless.
+    """
+    serialize = doc.to_json
+    kept = [serialize()]
+
+    def forget(_: DocumentChangedEvent) -> None:
+        kept.clear()
+
+    def to_json(*, deferred: bool = True) -> Any:
+        if not deferred or not kept:
+            return serialize(deferred=deferred)  # type: ignore[call-overload]
+        doc.remove_on_change(forget)
+        return kept.pop()
+
+    doc.on_change(forget)
+    doc.to_json = to_json  # type: ignore[method-assign]

@@ -50,7 +50,8 @@ class ConsensusTable:
             self.widget = _make_widget(table, consensus, slots="slot" in first.units)
             self.widget.on_click(self._go)
             self._place.objects = [self.widget]
-        else:
+        elif not table.equals(self.widget.value):
+            # What is drawn anew for nothing may swallow a click.
             self.widget.value = table
         self._mark()
 

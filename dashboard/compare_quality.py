@@ -131,7 +131,7 @@ class QualityTable:
         if self.widget is None:
             self.widget = _make_widget(table, height)
             self.panel.objects = [self.widget]
-        else:
+        elif not table.equals(self.widget.value):
             self.widget.param.update(value=table, height=height)
 
 

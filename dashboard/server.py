@@ -1,6 +1,7 @@
 """The server of the page: its settings, its routes, its start and its stop."""
 
 import asyncio
+import gc
 import logging
 import os
 import secrets
@@ -9,6 +10,7 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 
+from bokeh.settings import settings as bokeh_settings
 from panel.io.server import Server, get_server
 from tornado.routing import Rule
 
@@ -19,6 +21,7 @@ from dashboard.admission import DEFAULT_MAXIMUM_SESSIONS, BusyHandler, WhenFull
 from dashboard.application import TITLE, PageApplication
 from dashboard.logs import log_request
 from dashboard.security import SecurityHeaders
+from dashboard.spare_pages import SpareHandler, SparePages
 
 # A chunk of an uploaded file is the largest message that a page sends.
 _MAXIMUM_MESSAGE_BYTES = 20 * 2**20
@@ -69,6 +72,8 @@ def make_server(settings: ServerSettings) -> Server:
     secret = os.environ.get("BOKEH_SECRET_KEY", "").encode() or secrets.token_bytes(32)
     # From the start on, so that workers are warm when somebody wants a map.
     fits.pool()
+    # Every page is the same; to look each through for mistakes would take a tenth of its time.
+    bokeh_settings.perform_document_validation = False
     application = PageApplication()
     server = get_server(
         {"/": application},  # type: ignore[dict-item]  # Panel takes Bokeh's applications too
@@ -98,10 +103,20 @@ def make_server(settings: ServerSettings) -> Server:
     tornado = server._tornado
     tornado.add_transform(SecurityHeaders)
 
-    def is_full() -> bool:
-        return len(server.get_sessions()) + application.pending >= settings.maximum_sessions
+    spares = SparePages(tornado)
 
-    tornado.add_handlers(".*", [Rule(WhenFull(tornado.prefix, is_full), BusyHandler)])
+    def is_full() -> bool:
+        sessions = len(server.get_sessions()) + application.pending - len(spares)
+        return sessions >= settings.maximum_sessions
+
+    context = {
+        "application_context": tornado.applications["/"],
+        "bokeh_websocket_path": f"{tornado.prefix}/ws",
+        "spares": spares,
+    }
+    page = (f"{tornado.prefix}/?", SpareHandler, context)
+    tornado.add_handlers(".*", [Rule(WhenFull(tornado.prefix, is_full), BusyHandler), page])
+    server.io_loop.add_callback(spares.fill)
     return server
 
 
@@ -123,6 +138,10 @@ def run_until_stopped(server: Server) -> None:
     for each in _STOP_SIGNALS:
         loop.add_signal_handler(each, stop, each.name)
     server.start()
+    # All that is there by now stays. The collector need not go through it again and again, which
+    # would hold everybody up for half a second.
+    gc.collect()
+    gc.freeze()
     _log.info("serving", extra={"version": describe(), "port": server.port})
     server.io_loop.start()
     _end_at_the_latest(_STOP_SECONDS)

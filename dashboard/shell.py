@@ -110,7 +110,6 @@ def create_page() -> pmui.Page:
         dataset = Catalogue.of_server().open(data)
     except WattfoldError as error:
         return pmui.Page(title="Wattfold", main=[PlainText(str(error), look="error", margin=30)])
-    _log.info("session opened")
     shell = Shell(dataset, link=f"data={data}&" if data else "")
     if "view" in arguments:
         shell.page.open_link(arguments["view"])

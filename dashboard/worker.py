@@ -10,6 +10,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
+from tqdm import tqdm
+
 from core.errors import WattfoldError
 from core.peak_memory import forget_peak_memory
 from core.progress import Progress
@@ -25,6 +27,8 @@ _NICENESS = 5
 def work(pipe: Connection) -> None:
     """Do what comes through the pipe until the pool is gone, giving way to the server."""
     os.nice(_NICENESS)
+    # Its own lock is a semaphore of the system, which a worker that is killed would leave behind.
+    tqdm.set_lock(threading.RLock())
     threading.Thread(target=_end_with_the_pool, daemon=True).start()
     with suppress(EOFError, ConnectionError):
         while True:

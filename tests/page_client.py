@@ -98,6 +98,13 @@ class PageClient:
         answer = await self._ask("PULL-DOC-REQ", {})
         return dict(answer["doc"])
 
+    async def tell_ready(self) -> None:
+        """Say that the page is drawn: from then on the server looks after its jobs."""
+        event = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
+        message = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": event}
+        answer = await self._ask("PATCH-DOC", {"events": [message]})
+        assert answer["msgtype"] == "OK", answer
+
     async def patch(self, model: str, attribute: str, value: Any) -> dict[str, Any]:
         """Set a property of a model; return what the server answers."""
         event = {

@@ -1,0 +1,157 @@
+"""Pages that are there before anybody asks for them.
+
+The models of a page take a second of the processor to make. Whoever opens the page as it is at
+first, without a link to a view or to another dataset, gets one that waits for them.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, cast
+
+from bokeh.server.session import ServerSession
+from bokeh.server.tornado import BokehTornado
+from bokeh.util.token import generate_jwt_token, generate_session_id
+from panel.io.server import DocHandler
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
+from tornado.web import authenticated
+
+from core.errors import WattfoldError
+from dashboard.application import PageApplication
+from dashboard.datasets import Catalogue
+
+_COUNT = 2
+# Who has just got a page comes first.
+_PAUSE_SECONDS = 1.0
+# A page that was handed out must open its connection in that time.
+_CONNECT_SECONDS = 20.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Spare:
+    """A page that is made, or is being made, of a dataset."""
+
+    digest: str
+    making: asyncio.Task[ServerSession]
+
+
+class SparePages:
+    """Keeps some pages ready; all of it happens in the server's event loop.
+
+    Parameters
+    ----------
+    tornado : BokehTornado
+        Whose application at ``/`` is a ``PageApplication``.
+    """
+
+    def __init__(self, tornado: BokehTornado) -> None:
+        self._tornado = tornado
+        self._context = tornado.applications["/"]
+        self._application = cast(PageApplication, self._context.application)
+        self._spares: deque[_Spare] = deque()
+        self._filling: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        """How many sessions of the server nobody has."""
+        return len(self._spares)
+
+    def fill(self, pause: float = 0.0) -> None:
+        """Make pages until there are enough, one after the other."""
+        if self._filling is None or self._filling.done():
+            self._filling = asyncio.get_running_loop().create_task(self._fill(pause))
+
+    async def take(self) -> ServerSession | None:
+        """Return a page of the data that the server shows now, if there is one."""
+        shown = _shown_digest()
+        found = None
+        while self._spares and found is None:
+            spare = self._spares.popleft()
+            session = await spare.making
+            if spare.digest == shown:
+                found = session
+                asyncio.get_running_loop().call_later(_CONNECT_SECONDS, session.unblock_expiration)
+            else:
+                _drop(session)
+        self.fill(_PAUSE_SECONDS)
+        return found
+
+    async def _fill(self, pause: float) -> None:
+        await asyncio.sleep(pause)
+        while len(self._spares) < _COUNT:
+            digest = _shown_digest()
+            if digest is None:
+                return  # whoever comes is told what is wrong
+            making = asyncio.get_running_loop().create_task(self._make())
+            spare = _Spare(digest, making)
+            self._spares.append(spare)
+            session = await making
+            if self._application.failed(session.document):
+                if spare in self._spares:
+                    self._spares.remove(spare)
+                    _drop(session)
+                return  # the next who comes may have more luck
+
+    async def _make(self) -> ServerSession:
+        """Make a session as if somebody had asked for ``/``."""
+        server = self._tornado
+        token = fresh_token(server, id := _new_id(server), {})
+        line = RequestStartLine("GET", f"{server.prefix}/", "HTTP/1.1")
+        headers = HTTPHeaders({"Host": "localhost"})
+        request = HTTPServerRequest(start_line=line, headers=headers)
+        session = await self._context.create_session_if_needed(id, request, token)
+        session.block_expiration()
+        return session
+
+
+class SpareHandler(DocHandler):
+    """Answers with a page that is ready, or with one that is made now."""
+
+    def initialize(self, *args: Any, spares: SparePages, **kwargs: Any) -> None:
+        """Know where ready pages are."""
+        super().initialize(*args, **kwargs)
+        self._spares = spares
+
+    @authenticated  # type: ignore[arg-type]  # it returns what the method returns
+    async def get_session(self) -> ServerSession:
+        """Return the session of this visitor."""
+        asks_for_more = self.request.arguments or "Bokeh-Session-Id" in self.request.headers
+        session = None if asks_for_more else await self._spares.take()
+        if session is None:
+            session = await super().get_session()  # type: ignore[misc]  # see above
+        else:
+            # Bokeh has the token of a session from its start; that of a spare one may be too old.
+            session._token = fresh_token(
+                self.application, session.id, self._generate_token_payload()
+            )
+        _log.info("session opened")
+        return session
+
+
+def fresh_token(server: BokehTornado, id: str, payload: Any) -> str:
+    """A token that lets whoever has it connect to a session."""
+    return generate_jwt_token(
+        id,  # type: ignore[arg-type]  # Bokeh's ids are strings
+        secret_key=server.secret_key,
+        signed=server.sign_sessions,
+        extra_payload=payload,
+        expiration=server.session_token_expiration,
+    )
+
+
+def _new_id(server: BokehTornado) -> Any:
+    return generate_session_id(secret_key=server.secret_key, signed=server.sign_sessions)
+
+
+def _shown_digest() -> str | None:
+    try:
+        return Catalogue.of_server().open().digest
+    except WattfoldError:
+        return None
+
+
+def _drop(session: ServerSession) -> None:
+    session.request_expiration()
+    session.unblock_expiration()

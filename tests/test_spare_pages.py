@@ -1,0 +1,137 @@
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from bokeh.server.tornado import BokehTornado
+from bokeh.util.token import check_token_signature, generate_session_id, get_session_id
+from page_client import run_alone
+
+from dashboard import application, spare_pages
+from dashboard.application import PageApplication
+from dashboard.components import PlainText
+from dashboard.spare_pages import SparePages, fresh_token
+
+
+@pytest.fixture
+def shown(monkeypatch) -> list[str | None]:
+    """The digest of the data that the server shows, as the only element."""
+    digest: list[str | None] = ["first"]
+    monkeypatch.setattr(spare_pages, "_shown_digest", lambda: digest[0])
+    monkeypatch.setattr(spare_pages, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(application, "create_page", lambda: PlainText("the page"))
+    return digest
+
+
+def with_spares(work: Callable[[SparePages, BokehTornado], Coroutine[Any, Any, None]]) -> None:
+    """Do something in an event loop that serves pages."""
+
+    async def serve() -> None:
+        server = BokehTornado({"/": PageApplication()}, secret_key=b"secret", sign_sessions=True)
+        await work(SparePages(server), server)
+
+    run_alone(serve())
+
+
+async def filled(spares: SparePages) -> None:
+    spares.fill()
+    assert spares._filling is not None
+    await spares._filling
+
+
+def sessions(server: BokehTornado) -> list[Any]:
+    return server.get_sessions("/")
+
+
+def test_pages_wait_for_visitors_and_are_replaced(shown):
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        await filled(spares)
+        assert len(spares) == len(sessions(server)) == 2
+        first, second = await spares.take(), await spares.take()
+        assert first is not None and second is not None and first is not second
+        assert [model.text for model in first.document.models if "text" in model.properties()] == [
+            "the page"
+        ]
+        # Until it is connected it must not be swept away.
+        assert first.expiration_blocked
+        await filled(spares)
+        assert len(spares) == 2
+        assert len(sessions(server)) == 4
+
+    with_spares(visit)
+
+
+def test_a_page_that_is_being_made_is_for_whoever_comes(shown, monkeypatch):
+    begun, go = threading.Event(), threading.Event()
+    made = []
+
+    def make() -> PlainText:
+        begun.set()
+        assert go.wait(20)
+        made.append(1)
+        return PlainText("the page")
+
+    monkeypatch.setattr(application, "create_page", make)
+
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        spares.fill()
+        await asyncio.to_thread(begun.wait, 20)
+        waiting = asyncio.create_task(spares.take())
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+        go.set()
+        assert await waiting is not None
+        assert len(made) == 1
+        await spares._filling
+
+    with_spares(visit)
+
+
+def test_pages_of_other_data_are_not_handed_out(shown):
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        await filled(spares)
+        old = sessions(server)
+        shown[0] = "second"
+        assert await spares.take() is None
+        assert all(session.expiration_requested for session in old)
+        assert not any(session.expiration_blocked for session in old)
+        await filled(spares)
+        assert await spares.take() is not None
+
+    with_spares(visit)
+
+
+def test_without_data_no_page_is_made(shown):
+    shown[0] = None
+
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        await filled(spares)
+        assert await spares.take() is None
+        assert sessions(server) == []
+
+    with_spares(visit)
+
+
+def test_a_page_that_could_not_be_made_is_not_kept(shown, monkeypatch):
+    def fail() -> PlainText:
+        raise RuntimeError("no fonts")
+
+    monkeypatch.setattr(application, "create_page", fail)
+
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        await filled(spares)
+        assert len(spares) == 0
+        (session,) = sessions(server)
+        assert session.expiration_requested
+
+    with_spares(visit)
+
+
+def test_a_fresh_token_is_signed_for_its_session():
+    server = BokehTornado({"/": PageApplication()}, secret_key=b"secret", sign_sessions=True)
+    session = generate_session_id(secret_key=b"secret", signed=True)
+    token = fresh_token(server, session, {"arguments": {}})
+    assert get_session_id(token) == session
+    assert check_token_signature(token, secret_key=b"secret", signed=True)
+    assert not check_token_signature(token, secret_key=b"other", signed=True)
