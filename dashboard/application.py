@@ -7,13 +7,12 @@ them, everybody who is on the server would wait for whoever opens a page.
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, cast
+from typing import cast
 from weakref import WeakSet
 
 from bokeh.application.application import SessionContext
 from bokeh.application.handlers.handler import Handler
 from bokeh.document import Document
-from bokeh.document.events import DocumentChangedEvent
 from bokeh.server.contexts import BokehSessionContext
 from panel.io.application import Application
 from panel.io.document import init_doc
@@ -77,7 +76,6 @@ class PageApplication(Application):
             doc.clear()
             with set_curdoc(doc):
                 PlainText(_FAILED, look="error", margin=30).server_doc(doc, title=TITLE)
-        _serialize_ahead(doc)
         self._made.add(doc)
 
     def failed(self, doc: Document) -> bool:
@@ -90,24 +88,3 @@ class PageApplication(Application):
             init_doc(doc)  # from here on it belongs to the loop's thread
         else:
             super().initialize_document(doc)
-
-
-def _serialize_ahead(doc: Document) -> None:
-    """Have the document in the form in which the browser asks for it, in this thread.
-
-    That takes a while, too. What changes before it is asked for makes it worthless.
-    """
-    serialize = doc.to_json
-    kept = [serialize()]
-
-    def forget(_: DocumentChangedEvent) -> None:
-        kept.clear()
-
-    def to_json(*, deferred: bool = True) -> Any:
-        if not deferred or not kept:
-            return serialize(deferred=deferred)  # type: ignore[call-overload]
-        doc.remove_on_change(forget)
-        return kept.pop()
-
-    doc.on_change(forget)
-    doc.to_json = to_json  # type: ignore[method-assign]

@@ -102,6 +102,11 @@ class CompareTab:
         else:
             self._changed = True
 
+    @property
+    def expects_news(self) -> bool:
+        """Whether a poll may find something; nobody knows once the tab was seen."""
+        return self._seen
+
     def poll(self) -> None:
         """Go on with what is under way; called a few times a second."""
         if not self._seen:

@@ -141,6 +141,11 @@ class DataDialog:
         self.line.say("Starting")
         self.cancel.visible = True
 
+    @property
+    def expects_news(self) -> bool:
+        """Whether a poll may find something."""
+        return self.job is not None
+
     def poll(self) -> None:
         """See how the reading goes; called a few times a second."""
         job = self.job

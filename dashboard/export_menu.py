@@ -79,6 +79,11 @@ class ExportMenu:
         """Hide the dialog."""
         self.dialog.open = False
 
+    @property
+    def expects_news(self) -> bool:
+        """Whether a poll may find something."""
+        return bool(self.dialog.objects)
+
     def poll(self) -> None:
         """See how the file is."""
         if self.dialog.objects:

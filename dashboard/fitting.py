@@ -74,6 +74,11 @@ class Fitting:
         self._changed = True
         self.warning.visible = False
 
+    @property
+    def expects_news(self) -> bool:
+        """Whether a poll may find something."""
+        return self._changed or self.lookup is not None or self.job is not None
+
     def poll(self) -> None:
         """See what has changed and how the job is; called a few times a second."""
         if self._changed:

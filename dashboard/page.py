@@ -119,6 +119,12 @@ class Page:
         except WattfoldError as error:
             self.fitting.warn(f"{error} This is the map one starts with.")
 
+    @property
+    def expects_news(self) -> bool:
+        """Whether a poll may find something."""
+        parts = self.fitting, self.sharing, self.compare, self.exporting
+        return any(part.expects_news for part in parts)
+
     def poll(self) -> None:
         """Look how the job is; called a few times a second."""
         self.fitting.poll()

@@ -114,6 +114,11 @@ class Sharing:
     def _note_change(self, *_: param.parameterized.Event) -> None:
         self._changed = True
 
+    @property
+    def expects_news(self) -> bool:
+        """Whether a poll may find something."""
+        return self._changed
+
     def poll(self) -> None:
         """Remember what is looked at, if it has changed and its run is on the map."""
         if not self._changed:

@@ -3,10 +3,11 @@
 import logging
 import uuid
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.document import Document, without_document_lock
 from panel.util import edit_readonly
 
 from core.errors import WattfoldError
@@ -57,6 +58,11 @@ class Shell:
             sidebar=self.page.sidebar(),
             main=[*self.page.main(), self.data.dialog, self.connection],
         )
+
+    @property
+    def expects_news(self) -> bool:
+        """Whether a poll may find something."""
+        return self.page.expects_news or self.data.expects_news
 
     def poll(self) -> None:
         """See how jobs are; called a few times a second."""
@@ -115,7 +121,15 @@ def create_page() -> pmui.Page:
         shell.page.open_link(arguments["view"])
 
     def keep_polling() -> None:
-        pn.state.add_periodic_callback(shell.poll, period=_POLL_MILLISECONDS)
+        doc = cast(Document, pn.state.curdoc)
+
+        # Without the document's lock, which costs far more than this look.
+        @without_document_lock
+        def look() -> None:
+            if shell.expects_news:
+                doc.add_next_tick_callback(shell.poll)
+
+        doc.add_periodic_callback(look, _POLL_MILLISECONDS)
 
     # A first map that is in the store comes with the page. Any other is shown when the browser has
     # the page: Panel drops what changes between sending it and hearing that it is drawn.

@@ -100,7 +100,11 @@ class PageClient:
 
     async def tell_ready(self) -> None:
         """Say that the page is drawn: from then on the server looks after its jobs."""
-        event = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
+        event = {
+            "type": "event",
+            "name": "document_ready",
+            "values": {"type": "map", "entries": []},
+        }
         message = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": event}
         answer = await self._ask("PATCH-DOC", {"events": [message]})
         assert answer["msgtype"] == "OK", answer

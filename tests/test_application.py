@@ -3,9 +3,8 @@ import threading
 
 import pytest
 from bokeh.document import Document
-from bokeh.models import Div
 from bokeh.server.contexts import BokehSessionContext
-from page_client import models_in, run_alone
+from page_client import run_alone
 
 from dashboard import application
 from dashboard.application import PageApplication
@@ -18,11 +17,6 @@ def context() -> BokehSessionContext:
 
 def texts(doc: Document) -> list[str]:
     return [model.text for model in doc.models if "text" in model.properties()]
-
-
-def said(serialized) -> list[str]:
-    models = models_in(serialized.content["roots"])
-    return [found["text"] for _, _, found in models if "text" in found]
 
 
 def test_the_loop_goes_on_while_a_page_is_made(monkeypatch):
@@ -74,18 +68,3 @@ def test_a_server_whose_page_cannot_be_made_does_not_start(monkeypatch):
     monkeypatch.setattr(application, "create_page", make)
     with pytest.raises(RuntimeError, match="no fonts"):
         PageApplication().initialize_document(Document())
-
-
-def test_the_document_is_serialized_ahead_and_anew_after_a_change(monkeypatch):
-    monkeypatch.setattr(application, "create_page", lambda: PlainText("the page"))
-    pages, session = PageApplication(), context()
-    run_alone(pages.on_session_created(session))
-    doc = session._document
-    pages.initialize_document(doc)
-    ahead = doc.to_json()
-    assert ahead.content == Document.to_json(doc).content
-    assert said(ahead) == ["the page"]
-
-    run_alone(pages.on_session_created(again := context()))
-    again._document.add_root(Div(text="another"))
-    assert said(again._document.to_json()) == ["the page", "another"]
