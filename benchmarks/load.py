@@ -5,12 +5,12 @@
 
 Starts ``wattfold serve`` and drives it on loopback: real browsers that open the page and zoom, tap
 and colour as a person does, and websocket clients that speak the protocol of the page, open it,
-fetch all of it, and change the colours, the view and the method; each leaves after two minutes and
-comes back. All of them give way to the server, as people on machines of their own do. Meanwhile a
-probe asks
-``/healthz`` twenty times a second; an answer comes when the event loop turns, so the longest answer
-is an upper bound of the longest block. Afterwards pages are opened and closed again and again, and
-the server's memory is compared before and after. Writes benchmarks/results/load.md.
+fetch all of it, and change the colours, the view and the method. One comes every six seconds; each
+leaves after two minutes and comes back. All of them give way to the server, as people on machines
+of their own do. Meanwhile a probe asks ``/healthz`` twenty times a second; an answer comes when the
+event loop turns, so the longest answer is an upper bound of the longest block. Afterwards pages are
+opened and closed again and again, and the server's memory is compared before and after. Writes
+benchmarks/results/load.md.
 """
 
 import argparse
@@ -33,7 +33,8 @@ from serving import serving  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "load.md"
 _PAUSE_SECONDS = 4.0
-_ARRIVAL_SECONDS = 3.0  # from one visitor to the next
+_SETTLE_SECONDS = 30.0  # in which the workers of a server that was just started get warm
+_ARRIVAL_SECONDS = 6.0  # from one visitor to the next
 _STAY_SECONDS = 120.0
 _NICENESS = 5
 _PROBE_SECONDS = 0.05
@@ -130,6 +131,7 @@ async def measure(address: str, arguments: argparse.Namespace, log: Path) -> lis
     """Put the load on the server and return what came of it, in lines of Markdown."""
     host = address.removeprefix("http://")
     process = server_process(address)
+    await asyncio.sleep(_SETTLE_SECONDS)
     times: Times = defaultdict(list)
     errors: list[str] = []
     stopped = asyncio.Event()

@@ -21,11 +21,6 @@ _CHOSEN_HEIGHT = 156  # below a line of its own, as high as the other
 # So many rows are shown; the download has all.
 _SHOWN = 2_000
 _WIDTHS = {"rank": 56, "what": 128, "HDR, %": 66, "density": 74, "surprise": 78, "mean kWh": 92}
-_FORMATS = {
-    "surprise": NumberFormatter(format="0.00"),
-    "mean kWh": NumberFormatter(format="0.000"),
-    "density": ScientificFormatter(precision=2),
-}
 
 
 class PointTable:
@@ -81,7 +76,12 @@ def _make_widget(table: pd.DataFrame, height: int) -> pn.widgets.Tabulator:
         # Headings are set as HTML, and the columns' names are the user's.
         titles={str(name): html.escape(str(name)) for name in table.columns},
         widths=_WIDTHS,
-        formatters=_FORMATS,
+        # New ones for every table: each of them knows all tables that it is in.
+        formatters={
+            "surprise": NumberFormatter(format="0.00"),
+            "mean kWh": NumberFormatter(format="0.000"),
+            "density": ScientificFormatter(precision=2),
+        },
         margin=(0, 10),
     )
 

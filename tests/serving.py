@@ -51,6 +51,8 @@ def wait_for(port: int, server: "subprocess.Popen[bytes]") -> None:
         try:
             urllib.request.urlopen(health, timeout=60).close()
             return
+        except urllib.error.HTTPError:
+            return  # below a prefix there is no such page
         except urllib.error.URLError:
             time.sleep(0.2)
     raise AssertionError(f"nobody answers at {health}")

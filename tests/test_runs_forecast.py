@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.embedding import METHODS
 from core.neighbors.cost import Machine
 from core.readings import Dataset
 from core.runs import RunConfig, run
@@ -64,3 +65,21 @@ def test_more_points_cost_more(dataset):
     many = forecast(dataset, RunConfig(unit="household-slots"), MACHINE, threads=2)
     assert many.seconds > 10 * few.seconds
     assert many.memory_mb > 10 * few.memory_mb
+
+
+@pytest.mark.parametrize(
+    ("method", "n", "p", "measured"),
+    [  # of benchmarks/results/scale.md
+        ("lle", 3_639, 33_600, 8.1),
+        ("hessian", 3_639, 33_600, 9.2),
+        ("tsne", 3_639, 33_600, 13.0),
+        ("tsne", 99_792, 100, 306.1),
+        ("umap", 3_639, 33_600, 4.4),
+        ("umap", 99_792, 100, 52.3),
+        ("umap", 336_000, 100, 78.9),
+        ("umap", 1_222_704, 100, 211.0),
+    ],
+)
+def test_maps_take_about_what_was_measured(method, n, p, measured):
+    seconds = METHODS[method].seconds(n, p, METHODS.settings(method, {}))
+    assert measured / 2 < seconds < 2 * measured

@@ -209,3 +209,21 @@ def test_the_page_that_a_person_waits_for_is_listening_on_this_machine_alone(hos
     listening = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     assert f"0100007F:{port:04X}" in listening
     assert f"00000000:{port:04X}" not in listening
+
+
+def test_below_a_prefix_visitors_get_pages_of_their_own(demo_path, tmp_path):
+    async def open_all() -> list[str]:
+        sessions = []
+        for token in tokens:
+            connection = await connect(host, token, path="/demand")
+            assert json.loads(await connection.read_message())["msgtype"] == "ACK"
+            sessions.append(get_session_id(token))
+            await leave(connection)
+        return sessions
+
+    with serving(demo_path, "--prefix", "/demand", cache=tmp_path) as address:
+        host = address.removeprefix("http://")
+        pages = [fetch(host, "/demand/"), fetch(host, "/demand/"), fetch(host, "/demand/?x=1")]
+        assert [status for status, _, _ in pages] == [200, 200, 200]
+        tokens = [token_in(text) for _, _, text in pages]
+        assert len(set(run_alone(open_all()))) == 3

@@ -92,6 +92,11 @@ class Method(ABC):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     # Roughly, on two cores: enough to tell seconds from minutes before a run.
     seconds_per_point: ClassVar[float]
+    seconds_per_entry: ClassVar[float] = 0.0
+
+    def seconds(self, n: int, p: int, settings: Mapping[str, Value]) -> float:
+        """About how long a map of n points with p columns takes."""
+        return n * (self.seconds_per_point + p * self.seconds_per_entry)
 
     def n_neighbors_needed(self, k: int, settings: Mapping[str, Value], n: int) -> int:
         """How many neighbours of each of n points to search for, where the analyst chose k."""

@@ -6,6 +6,7 @@ each by itself: the picture is the same whatever they come with.
 """
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +24,7 @@ from core.errors import InputError
 from core.neighbors import find_neighbors
 from core.neighbors.among import nearest_among
 from core.progress import Progress, part
-from core.registry import Parameter
+from core.registry import Parameter, Value
 
 # Above this many points the layout runs on all threads unless asked to be repeatable: its threads
 # move the same points without locks, so the picture depends on their timing.
@@ -34,6 +35,7 @@ FIT_UP_TO = 200_000
 LANDMARKS = REPEATABLE_UP_TO
 # Averaging over more of them pulls points together; over fewer, it follows single ones.
 PLACED_BY = 10
+_SECONDS_PER_PLACED = 1.5e-4
 
 
 class UMAP(Method):
@@ -41,7 +43,7 @@ class UMAP(Method):
 
     name = "umap"
     title = "UMAP"
-    seconds_per_point = 1.5e-3
+    seconds_per_point = 6e-4  # of those that are laid out
     help = "Lays out a fuzzy neighbour graph by attraction and repulsion"
     parameters = (
         Parameter(
@@ -73,10 +75,14 @@ class UMAP(Method):
         ),
     )
 
+    def seconds(self, n: int, p: int, settings: Mapping[str, Value]) -> float:
+        """About how long a map of n points with p columns takes."""
+        laid_out = min(n, _count(n, settings))
+        return 2 + laid_out * self.seconds_per_point + (n - laid_out) * _SECONDS_PER_PLACED
+
     def fit(self, request: Request) -> Embedding:
         """Lay out all points, or a sample that places the others."""
-        chosen = int(request.settings["landmarks"])
-        count = chosen or (request.n if request.n <= FIT_UP_TO else LANDMARKS)
+        count = _count(request.n, request.settings)
         return self._fit_all(request) if count >= request.n else self._fit_some(request, count)
 
     def _fit_some(self, request: Request, count: int) -> Embedding:
@@ -250,3 +256,8 @@ class _Epochs(list[int]):
     def __contains__(self, epoch: Any) -> bool:
         self.progress(0.1 + 0.9 * (epoch + 1) / self[0], "moving points")
         return False
+
+
+def _count(n: int, settings: Mapping[str, Value]) -> int:
+    """How many of n points are laid out."""
+    return int(settings["landmarks"]) or (n if n <= FIT_UP_TO else LANDMARKS)

@@ -20,8 +20,8 @@ class Forecast:
     ----------
     n : int
         Points, if none is left out.
-    seconds : float
-        For neighbours and the map.
+    seconds, map_seconds : float
+        For neighbours and the map, and for the map alone.
     memory_mb : float
         For the vectors and the search.
     faster : tuple of (str, float), optional
@@ -31,6 +31,7 @@ class Forecast:
 
     n: int
     seconds: float
+    map_seconds: float
     memory_mb: float
     faster: tuple[str, float] | None
 
@@ -52,7 +53,8 @@ def forecast(dataset: Dataset, config: RunConfig, machine: Machine, *, threads: 
     columns = config.bins * (slots if config.unit == "profiles" else 1)
     k = max(1, n_neighbors_needed(config.method, config.k, n, config.method_parameters))
     problem = Problem(n=n, p=columns, k=k, norm=_NORMS[config.distance], threads=threads)
-    map_seconds = METHODS[config.method].seconds_per_point * n
+    settings = METHODS.settings(config.method, config.method_parameters)
+    map_seconds = METHODS[config.method].seconds(n, columns, settings)
     able = {
         name: backend.cost(problem, machine, **BACKENDS.settings(name, {})).seconds
         for name, backend in BACKENDS.items()
@@ -69,6 +71,7 @@ def forecast(dataset: Dataset, config: RunConfig, machine: Machine, *, threads: 
     return Forecast(
         n=n,
         seconds=total,
+        map_seconds=map_seconds,
         memory_mb=memory + n * columns * 4 / 1e6,
         faster=(fastest, quicker) if quicker < total / 2 and fastest != config.neighbors else None,
     )

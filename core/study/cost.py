@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from core.embedding import METHODS, n_neighbors_needed
+from core.embedding import n_neighbors_needed
 from core.neighbors.cost import Machine
 from core.quality.reference import ALL_POINTS_LIMIT, DEFAULT_SAMPLE
 from core.readings.dataset import Dataset
@@ -25,8 +25,8 @@ def predict_runs(
     rest = 0.0
     for config in configs:
         n, _ = count_points(dataset, config)
-        embedding = METHODS[config.method].seconds_per_point * n
         expected = forecast(dataset, config, machine, threads=threads)
+        embedding = expected.map_seconds
         k = n_neighbors_needed(config.method, config.k, n, config.method_parameters)
         settings = tuple(config.neighbors_parameters.items())
         graphs[config.neighbors, settings, k] = expected.seconds - embedding
