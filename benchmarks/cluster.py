@@ -90,7 +90,8 @@ def main() -> None:
             print(lines[-1], flush=True)
     del lines[2]  # the first time here, which loads what is compiled
     about = f"{len(dataset.households):,} households, {os.cpu_count()} cores"
-    text = f"# Cluster\n\n`python benchmarks/cluster.py`\n\n{about}\n\n" + "\n".join(lines) + "\n"
+    command = f"python benchmarks/cluster.py --households {len(dataset.households)}"
+    text = f"# Cluster\n\n`{command}`\n\n{about}\n\n" + "\n".join(lines) + "\n"
     RESULTS.write_text(text, encoding="utf-8")
     print(text)
 

@@ -10,7 +10,7 @@ from tornado.web import RequestHandler
 
 from core.errors import InputError
 
-# Each has a document of some ten megabytes and polls five times a second.
+# Each has a document of some ten megabytes.
 DEFAULT_MAXIMUM_SESSIONS = 60
 
 _RETRY_SECONDS = 20

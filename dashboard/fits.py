@@ -73,12 +73,19 @@ def submit(session: str, dataset: Dataset, config: RunConfig) -> Job:
 @cache
 def pool() -> WorkerPool:
     """The one pool of the server, started when it is first needed."""
-    warm_up = tuple(partial(_map_a_few, method) for method in WARM_METHODS)
-    workers = WorkerPool(warm_up=warm_up, rate=SUBMISSIONS)
+    maps = [partial(_map_a_few, method) for method in WARM_METHODS]
+    workers = WorkerPool(warm_up=(*maps, _know_the_machine), rate=SUBMISSIONS)
     # Runs before multiprocessing's own way out, which is registered by the import above and would
     # meet workers that the pool has buried.
     atexit.register(workers.close)
     return workers
+
+
+def _know_the_machine() -> None:
+    """Have the rates by which the page tells what a run will take."""
+    from core.neighbors.cost import machine
+
+    machine()
 
 
 def _map_a_few(method: str) -> None:
