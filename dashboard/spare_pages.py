@@ -69,7 +69,11 @@ class SparePages:
         found = None
         while self._spares and found is None:
             spare = self._spares.popleft()
-            session = await spare.making
+            try:
+                session = await spare.making
+            except Exception:  # then one is made now, and tells what is wrong
+                _log.exception("a spare page could not be made")
+                continue
             if spare.digest == shown:
                 found = session
                 asyncio.get_running_loop().call_later(_CONNECT_SECONDS, session.unblock_expiration)

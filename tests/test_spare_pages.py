@@ -1,6 +1,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -124,6 +125,22 @@ def test_a_page_that_could_not_be_made_is_not_kept(shown, monkeypatch):
         assert len(spares) == 0
         (session,) = sessions(server)
         assert session.expiration_requested
+
+    with_spares(visit)
+
+
+def test_a_session_that_cannot_be_made_is_passed_over(shown, monkeypatch, caplog):
+    async def fail(*_: Any) -> None:
+        raise RuntimeError("no session")
+
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        monkeypatch.setattr(spares._context, "create_session_if_needed", fail)
+        with pytest.raises(RuntimeError):
+            await filled(spares)
+        assert await spares.take() is None
+        assert "a spare page could not be made" in caplog.text
+        with suppress(RuntimeError):
+            await spares._filling
 
     with_spares(visit)
 

@@ -78,6 +78,7 @@ class UMAP(Method):
     def seconds(self, n: int, p: int, settings: Mapping[str, Value]) -> float:
         """About how long a map of n points with p columns takes."""
         laid_out = min(n, _count(n, settings))
+        # Two seconds go by before the first point moves.
         return 2 + laid_out * self.seconds_per_point + (n - laid_out) * _SECONDS_PER_PLACED
 
     def fit(self, request: Request) -> Embedding:
