@@ -88,7 +88,13 @@ def page(browser, served):
     page = browser.new_page(viewport={"width": 1366, "height": 768})
     page.goto(served, timeout=3 * MINUTE)
     Driver(page).wait_for_map()
-    page.wait_for_timeout(3000)  # the browser lays out what has arrived
+    # The detail comes last, and the tree of what there is to operate follows the page.
+    expect(page.get_by_role("textbox", name="Note")).to_be_visible(timeout=MINUTE)
+    for _ in range(60):
+        if any(name == "Note" for _, name in controls(page)):
+            break
+        page.wait_for_timeout(500)
+    page.wait_for_timeout(2000)  # the browser lays out what has arrived
     yield page
     page.close()
 
