@@ -6,9 +6,10 @@ them, everybody who is on the server would wait for whoever opens a page.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import cast
-from weakref import WeakSet
+from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary, WeakSet
 
 from bokeh.application.application import SessionContext
 from bokeh.application.handlers.handler import Handler
@@ -19,10 +20,13 @@ from panel.io.document import init_doc
 from panel.io.state import set_curdoc
 
 from dashboard.components import PlainText
+from dashboard.memory import keep_out_of_sight, parts_of, take_apart
 from dashboard.shell import create_page
 
 TITLE = "Wattfold"
 _FAILED = "The page could not be made; the server's log says why. Reload it to try again."
+
+Result = TypeVar("Result")
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +58,7 @@ class PageApplication(Application):
         self.pending = 0
         self._made: WeakSet[Document] = WeakSet()
         self._failed: WeakSet[Document] = WeakSet()
+        self._closed: WeakKeyDictionary[Document, list[object]] = WeakKeyDictionary()
         # One at a time: more threads would take the processor from those who wait for less.
         self._maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page")
 
@@ -63,9 +68,14 @@ class PageApplication(Application):
         doc = cast(BokehSessionContext, session_context)._document
         self.pending += 1
         try:
-            await asyncio.get_running_loop().run_in_executor(self._maker, self._make, doc)
+            await self.in_thread(self._make, doc)
+            keep_out_of_sight()
         finally:
             self.pending -= 1
+
+    async def in_thread(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Do something in the thread in which pages are made."""
+        return await asyncio.get_running_loop().run_in_executor(self._maker, work, *arguments)
 
     def _make(self, doc: Document) -> None:
         try:
@@ -77,6 +87,22 @@ class PageApplication(Application):
             with set_curdoc(doc):
                 PlainText(_FAILED, look="error", margin=30).server_doc(doc, title=TITLE)
         self._made.add(doc)
+        self._remember_parts(doc)
+
+    def _remember_parts(self, doc: Document) -> None:
+        """Note what a document consists of when it is about to forget that."""
+        destroy = doc.destroy
+
+        def remember_and_destroy(session: object) -> None:
+            self._closed[doc] = parts_of(doc)
+            destroy(session)
+
+        doc.destroy = remember_and_destroy  # type: ignore[method-assign]  # as Panel does
+
+    async def on_session_destroyed(self, session_context: SessionContext) -> None:
+        """Let the page of a session go."""
+        await super().on_session_destroyed(session_context)
+        take_apart(self._closed.pop(cast(BokehSessionContext, session_context)._document, ()))
 
     def failed(self, doc: Document) -> bool:
         """Whether a document says that the page could not be made."""

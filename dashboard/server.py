@@ -1,7 +1,6 @@
 """The server of the page: its settings, its routes, its start and its stop."""
 
 import asyncio
-import gc
 import logging
 import os
 import secrets
@@ -21,6 +20,8 @@ from dashboard import fits, health
 from dashboard.admission import DEFAULT_MAXIMUM_SESSIONS, BusyHandler, WhenFull
 from dashboard.application import TITLE, PageApplication
 from dashboard.logs import log_request
+from dashboard.memory import Collector, keep_out_of_sight
+from dashboard.page_socket import PageSocket
 from dashboard.security import SecurityHeaders
 from dashboard.spare_pages import SpareHandler, SparePages
 
@@ -106,17 +107,21 @@ def make_server(settings: ServerSettings) -> Server:
 
     spares = SparePages(tornado)
 
-    def is_full() -> bool:
-        sessions = len(server.get_sessions()) + application.pending - len(spares)
-        return sessions >= settings.maximum_sessions
+    def visitors() -> int:
+        return len(server.get_sessions()) + application.pending - len(spares)
 
+    def is_full() -> bool:
+        return visitors() >= settings.maximum_sessions
+
+    Collector(lambda: visitors() == 0).take_over()
     context = {
         "application_context": tornado.applications["/"],
         "bokeh_websocket_path": f"{tornado.prefix}/ws",
-        "spares": spares,
     }
-    page = (f"{tornado.prefix}/?", SpareHandler, context)
-    tornado.add_handlers(".*", [Rule(WhenFull(tornado.prefix, is_full), BusyHandler), page])
+    busy = Rule(WhenFull(tornado.prefix, is_full), BusyHandler)
+    page = (f"{tornado.prefix}/?", SpareHandler, {**context, "spares": spares})
+    socket = (f"{tornado.prefix}/ws", PageSocket, context)
+    tornado.add_handlers(".*", [busy, page, socket])
     server.io_loop.add_callback(spares.fill)
     return server
 
@@ -141,10 +146,7 @@ def run_until_stopped(server: Server) -> None:
     server.start()
     # A page that is made in its thread lets the loop have its turn after a millisecond, not five.
     sys.setswitchinterval(0.001)
-    # All that is there by now stays. The collector need not go through it again and again, which
-    # would hold everybody up for half a second.
-    gc.collect()
-    gc.freeze()
+    keep_out_of_sight()
     _log.info("serving", extra={"version": describe(), "port": server.port})
     server.io_loop.start()
     _end_at_the_latest(_STOP_SECONDS)

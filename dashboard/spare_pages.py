@@ -1,25 +1,29 @@
 """Pages that are there before anybody asks for them.
 
-The models of a page take a second of the processor to make. Whoever opens the page as it is at
-first, without a link to a view or to another dataset, gets one that waits for them.
+The models of a page take a second of the processor to make and to write. Whoever opens the page as
+it is at first, without a link to a view or to another dataset, gets one that waits for them.
 """
 
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any, cast
 
 from bokeh.server.session import ServerSession
 from bokeh.server.tornado import BokehTornado
 from bokeh.util.token import generate_jwt_token, generate_session_id
-from panel.io.server import DocHandler
+from panel.io.resources import Resources
+from panel.io.server import DocHandler, server_html_page_for_session
+from panel.io.state import set_curdoc
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import authenticated
 
 from core.errors import WattfoldError
 from dashboard.application import PageApplication
 from dashboard.datasets import Catalogue
+from dashboard.page_socket import write_ahead
 
 _COUNT = 2
 # Who has just got a page comes first.
@@ -30,12 +34,28 @@ _CONNECT_SECONDS = 20.0
 _log = logging.getLogger(__name__)
 
 
+# Stands for the token, which is made when the page is handed out.
+_PLACEHOLDER = "PLACE-OF-THE-TOKEN"
+
+
+@dataclass(frozen=True)
+class ReadyPage:
+    """A session and the text that opens it in a browser."""
+
+    session: ServerSession
+    html: str
+
+    def open_with(self, token: str) -> str:
+        """The text for whoever gets the token."""
+        return self.html.replace(_PLACEHOLDER, token)
+
+
 @dataclass(frozen=True)
 class _Spare:
     """A page that is made, or is being made, of a dataset."""
 
     digest: str
-    making: asyncio.Task[ServerSession]
+    making: asyncio.Task[ReadyPage]
 
 
 class SparePages:
@@ -63,22 +83,23 @@ class SparePages:
         if self._filling is None or self._filling.done():
             self._filling = asyncio.get_running_loop().create_task(self._fill(pause))
 
-    async def take(self) -> ServerSession | None:
+    async def take(self) -> ReadyPage | None:
         """Return a page of the data that the server shows now, if there is one."""
         shown = _shown_digest()
         found = None
         while self._spares and found is None:
             spare = self._spares.popleft()
             try:
-                session = await spare.making
+                page = await spare.making
             except Exception:  # then one is made now, and tells what is wrong
                 _log.exception("a spare page could not be made")
                 continue
             if spare.digest == shown:
-                found = session
-                asyncio.get_running_loop().call_later(_CONNECT_SECONDS, session.unblock_expiration)
+                found = page
+                unblock = page.session.unblock_expiration
+                asyncio.get_running_loop().call_later(_CONNECT_SECONDS, unblock)
             else:
-                _drop(session)
+                _drop(page.session)
         self.fill(_PAUSE_SECONDS)
         return found
 
@@ -91,15 +112,15 @@ class SparePages:
             making = asyncio.get_running_loop().create_task(self._make())
             spare = _Spare(digest, making)
             self._spares.append(spare)
-            session = await making
-            if self._application.failed(session.document):
+            page = await making
+            if self._application.failed(page.session.document):
                 if spare in self._spares:
                     self._spares.remove(spare)
-                    _drop(session)
+                    _drop(page.session)
                 return  # the next who comes may have more luck
 
-    async def _make(self) -> ServerSession:
-        """Make a session as if somebody had asked for ``/``."""
+    async def _make(self) -> ReadyPage:
+        """Make a session as if somebody had asked for ``/``, and write down all of it."""
         server = self._tornado
         token = fresh_token(server, id := _new_id(server), {})
         line = RequestStartLine("GET", f"{server.prefix}/", "HTTP/1.1")
@@ -107,7 +128,23 @@ class SparePages:
         request = HTTPServerRequest(start_line=line, headers=headers)
         session = await self._context.create_session_if_needed(id, request, token)
         session.block_expiration()
-        return session
+        html = await self._application.in_thread(self._write, session)
+        return ReadyPage(session, html)
+
+    def _write(self, session: ServerSession) -> str:
+        doc = session.document
+        with set_curdoc(doc):
+            # This first: it changes addresses of style sheets in the models.
+            html = server_html_page_for_session(
+                session,
+                resources=Resources.from_bokeh(self._tornado.resources()),
+                title=doc.title,
+                token=_PLACEHOLDER,
+                template=doc.template,
+                template_variables=doc.template_variables,
+            )
+        write_ahead(doc)
+        return html
 
 
 class SpareHandler(DocHandler):
@@ -118,20 +155,29 @@ class SpareHandler(DocHandler):
         super().initialize(*args, **kwargs)
         self._spares = spares
 
-    @authenticated  # type: ignore[arg-type]  # it returns what the method returns
-    async def get_session(self) -> ServerSession:
-        """Return the session of this visitor."""
-        asks_for_more = self.request.arguments or "Bokeh-Session-Id" in self.request.headers
-        session = None if asks_for_more else await self._spares.take()
-        if session is None:
-            session = await super().get_session()  # type: ignore[misc]  # see above
+    @authenticated
+    async def get(self, *args: Any, **kwargs: Any) -> None:
+        """Answer with the page."""
+        page = None if self._asks_for_more() else await self._spares.take()
+        if page is None:
+            await cast(Awaitable[None], super().get(*args, **kwargs))
         else:
             # Bokeh has the token of a session from its start; that of a spare one may be too old.
-            session._token = fresh_token(
-                self.application, session.id, self._generate_token_payload()
-            )
-        _log.info("session opened")
-        return session
+            token = fresh_token(self.application, page.session.id, self._generate_token_payload())
+            page.session._token = token
+            self.set_header("Cache-Control", "no-store")  # for the token's sake
+            self.set_header("Content-Type", "text/html")
+            self.write(page.open_with(token))
+        if self.get_status() == 200:
+            _log.info("session opened")
+
+    def _asks_for_more(self) -> bool:
+        request = self.request
+        return bool(
+            request.arguments
+            or "Bokeh-Session-Id" in request.headers
+            or not request.path.endswith("/")  # below a prefix: led there first
+        )
 
 
 def fresh_token(server: BokehTornado, id: str, payload: Any) -> str:
