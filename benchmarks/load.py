@@ -5,17 +5,19 @@
 
 Starts ``wattfold serve`` and drives it on loopback: real browsers that open the page and zoom, tap
 and colour as a person does, and websocket clients that speak the protocol of the page, open it,
-fetch all of it, and change the colours, the view and the method. One comes every six seconds; each
-leaves after two minutes and comes back. All of them give way to the server, as people on machines
-of their own do. Meanwhile a probe asks ``/healthz`` twenty times a second; an answer comes when the
-event loop turns, so the longest answer is an upper bound of the longest block. Afterwards pages are
-opened and closed again and again, and the server's memory is compared before and after. Writes
-benchmarks/results/load.md.
+fetch all of it, and change the colours, the view and the method every two to six seconds. One comes
+every six seconds; each leaves after two minutes and comes back. All of them give way to the server,
+as people on machines of their own do. Meanwhile ``/healthz`` is asked twenty times a second: how
+long that takes is what anybody waits, and its answer tells by how much the server's own beat was
+late, that is for how long the event loop was blocked. Afterwards pages are opened and closed again
+and again, and the server's memory is compared before and after. Writes benchmarks/results/load.md.
 """
 
 import argparse
 import asyncio
+import json
 import os
+import random
 import re
 import statistics
 import subprocess
@@ -40,6 +42,8 @@ _NICENESS = 5
 _PROBE_SECONDS = 0.05
 _GONE_SECONDS = 40.0
 
+_BLOCKED = "event loop blocked, worst of a minute"
+
 Times = dict[str, list[float]]
 
 
@@ -47,9 +51,10 @@ async def probe(host: str, times: Times, stopped: asyncio.Event) -> None:
     """Ask for a sign of life until all is over."""
     while not stopped.is_set():
         start = time.perf_counter()
-        status, _, _ = await asyncio.to_thread(fetch, host, "/healthz")
+        status, _, answer = await asyncio.to_thread(fetch, host, "/healthz")
         assert status == 200
         times["sign of life"].append(time.perf_counter() - start)
+        times[_BLOCKED].append(json.loads(answer)["longest_delay_seconds"])
         await asyncio.sleep(_PROBE_SECONDS)
 
 
@@ -72,8 +77,9 @@ async def visit(host: str, times: Times, errors: list[str], until: float) -> Non
             await page.tell_ready()
             times["open the page (websocket client)"].append(time.perf_counter() - start)
             turns = 0
+            pauses = random.Random(len(times["open the page (websocket client)"]))
             while time.monotonic() < leave:
-                await asyncio.sleep(_PAUSE_SECONDS)
+                await asyncio.sleep(pauses.uniform(0.5, 1.5) * _PAUSE_SECONDS)
                 turns += 1
                 name, label, value = (
                     ("colour", "Colour by", ("Density", "HDR")[turns % 2]),
@@ -137,18 +143,18 @@ async def measure(address: str, arguments: argparse.Namespace, log: Path) -> lis
     stopped = asyncio.Event()
     probing = asyncio.create_task(probe(host, times, stopped))
     until = time.monotonic() + 60 * arguments.minutes
-    browsers = [
-        asyncio.create_task(asyncio.to_thread(browse, address, arguments.minutes))
-        for _ in range(arguments.browsers)
-    ]
 
     async def come_and_go() -> None:
         while time.monotonic() < until:
             await visit(host, times, errors, until)
 
-    visitors = []
-    for _ in range(arguments.sessions - arguments.browsers):
-        visitors.append(asyncio.create_task(come_and_go()))
+    browsers, visitors = [], []
+    for number in range(arguments.sessions):
+        if number < arguments.browsers:
+            browsing = asyncio.to_thread(browse, address, (until - time.monotonic()) / 60)
+            browsers.append(asyncio.create_task(browsing))
+        else:
+            visitors.append(asyncio.create_task(come_and_go()))
         await asyncio.sleep(_ARRIVAL_SECONDS)
     await asyncio.gather(*visitors)
     for text in await asyncio.gather(*browsers):

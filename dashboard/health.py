@@ -12,6 +12,7 @@ from core.errors import WattfoldError
 from core.runs import Store
 from dashboard import fits
 from dashboard.datasets import Catalogue
+from dashboard.heartbeat import heartbeat
 
 # Less than that, and maps cannot be kept.
 MINIMUM_FREE_BYTES = 200 * 10**6
@@ -21,9 +22,17 @@ class HealthHandler(RequestHandler):
     """Liveness: whoever gets an answer knows that the event loop turns."""
 
     def get(self) -> None:
-        """Say which Wattfold answers."""
+        """Say which Wattfold answers, and how long it let others wait in the last minute."""
+        heartbeat.start()
         self.set_header("Cache-Control", "no-store")
-        self.finish({"status": "ok", "version": version("wattfold"), "build": build()})
+        self.finish(
+            {
+                "status": "ok",
+                "version": version("wattfold"),
+                "build": build(),
+                "longest_delay_seconds": round(heartbeat.longest_delay, 3),
+            }
+        )
 
 
 class ReadyHandler(RequestHandler):

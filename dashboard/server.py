@@ -19,6 +19,7 @@ from core.runs import Store
 from dashboard import fits, health
 from dashboard.admission import DEFAULT_MAXIMUM_SESSIONS, BusyHandler, WhenFull
 from dashboard.application import TITLE, PageApplication
+from dashboard.heartbeat import heartbeat
 from dashboard.logs import log_request
 from dashboard.memory import Collector, keep_out_of_sight
 from dashboard.page_socket import PageSocket
@@ -122,6 +123,7 @@ def make_server(settings: ServerSettings) -> Server:
     page = (f"{tornado.prefix}/?", SpareHandler, {**context, "spares": spares})
     socket = (f"{tornado.prefix}/ws", PageSocket, context)
     tornado.add_handlers(".*", [busy, page, socket])
+    server.io_loop.add_callback(heartbeat.start)
     server.io_loop.add_callback(spares.fill)
     return server
 

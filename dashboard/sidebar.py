@@ -100,33 +100,40 @@ def settings_of(explorer: Explorer, name: str, registry: Registry[Any]) -> pn.vi
     box = pn.Column(sizing_mode="stretch_width", margin=(0, 0, 0, 12))
     values = f"{name}_parameters"
 
-    def change(setting: str, value: Any) -> None:
-        if value is not None:
-            setattr(explorer, values, {**getattr(explorer, values), setting: value})
-
-    widgets: dict[str, Any] = {}
-
     def value_of(setting: Parameter) -> Any:
         return getattr(explorer, values).get(setting.name, setting.default)
+
+    def change(setting: Parameter, value: Any) -> None:
+        # A widget that follows has nothing to tell.
+        if value is not None and value != value_of(setting):
+            setattr(explorer, values, {**getattr(explorer, values), setting.name: value})
+
+    # By what is chosen, in turn by name. They stay when another is chosen, which is quick that way.
+    widgets: dict[str, dict[str, Any]] = {}
 
     def settings() -> tuple[Parameter, ...]:
         chosen = getattr(explorer, name)
         return () if chosen == AUTO else tuple(registry[chosen].parameters)
 
     def fill(*_: param.parameterized.Event) -> None:
-        widgets.clear()
-        for setting in settings():
-            changed = partial(change, setting.name)
-            widgets[setting.name] = setting_widget(setting, value_of(setting), changed)
-        box.objects = list(widgets.values())
-        box.visible = bool(widgets)
+        chosen = getattr(explorer, name)
+        if chosen not in widgets:
+            widgets[chosen] = {
+                each.name: setting_widget(each, value_of(each), partial(change, each))
+                for each in settings()
+            }
+            box.append(pn.Column(*widgets[chosen].values(), sizing_mode="stretch_width", margin=0))
+        for key, part in zip(widgets, box, strict=True):
+            part.visible = key == chosen
+        box.visible = bool(widgets[chosen])
+        follow()
 
     def follow(*_: param.parameterized.Event) -> None:
         """Show settings that were not made here, as by undo or a link."""
-        # Settings are forgotten before the widgets of another backend or method are there.
-        if list(widgets) == [setting.name for setting in settings()]:
-            for setting in settings():
-                widgets[setting.name].value = value_of(setting)
+        # Settings are forgotten before the widgets of another choice are there.
+        shown = widgets.get(getattr(explorer, name), {})
+        for setting in settings() if shown else ():
+            shown[setting.name].value = value_of(setting)
 
     explorer.param.watch(fill, name)
     explorer.param.watch(follow, values)

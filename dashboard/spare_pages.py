@@ -25,9 +25,9 @@ from dashboard.application import PageApplication
 from dashboard.datasets import Catalogue
 from dashboard.page_socket import write_ahead
 
-_COUNT = 2
-# Who has just got a page comes first.
-_PAUSE_SECONDS = 1.0
+_COUNT = 3
+# Who has just got a page comes first, and asks for much in the first seconds.
+_PAUSE_SECONDS = 3.0
 # A page that was handed out must open its connection in that time.
 _CONNECT_SECONDS = 20.0
 
@@ -100,7 +100,7 @@ class SparePages:
                 asyncio.get_running_loop().call_later(_CONNECT_SECONDS, unblock)
             else:
                 _drop(page.session)
-        self.fill(_PAUSE_SECONDS)
+        self.fill(_PAUSE_SECONDS if self._spares else 0.0)
         return found
 
     async def _fill(self, pause: float) -> None:
