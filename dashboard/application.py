@@ -103,6 +103,7 @@ class PageApplication(Application):
         """Let the page of a session go."""
         await super().on_session_destroyed(session_context)
         take_apart(self._closed.pop(cast(BokehSessionContext, session_context)._document, ()))
+        await asyncio.sleep(0)  # many may end at once, one after the other
 
     def failed(self, doc: Document) -> bool:
         """Whether a document says that the page could not be made."""

@@ -99,8 +99,13 @@ class Detail:
         explorer, row = self.explorer, self.explorer.selected
         if explorer.run is None or row is None:
             return
-        if not self.panel.objects:
-            self._fill()
+        with pn.io.unlocked():  # all of it in one message
+            if not self.panel.objects:
+                self._fill()
+            self._show(row)
+
+    def _show(self, row: int) -> None:
+        explorer = self.explorer
         self._draw(row)
         self.title.text = explorer.label(row)
         self.place.text = explorer.place(row)

@@ -2,6 +2,7 @@
 
 from concurrent.futures import Future, wait
 
+import panel as pn
 import panel_material_ui as pmui
 import param
 from panel import Column, Row
@@ -121,8 +122,9 @@ class Fitting:
             self._fail(str(error))
             return
         if run is not None:
-            self.explorer.show(run)
-            self._say_result(self._seconds)
+            with pn.io.unlocked():  # all of it in one message
+                self.explorer.show(run)
+                self._say_result(self._seconds)
             return
         if self._seconds:
             # To make it once more would end the same way.

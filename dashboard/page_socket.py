@@ -55,6 +55,11 @@ class PageSocket(WSHandler):
     Bokeh writes it in the event loop.
     """
 
+    def open(self, *args: Any, **kwargs: Any) -> Any:
+        """Send every part of a message at once, not when the one before has arrived."""
+        self.set_nodelay(True)
+        return super().open(*args, **kwargs)
+
     async def _handle(self, message: Message[Any]) -> Any:
         cast(ProtocolHandler, self.handler)._handlers["PULL-DOC-REQ"] = _send_document
         return await super()._handle(message)

@@ -1,13 +1,15 @@
 """Pages that are there before anybody asks for them.
 
 The models of a page take a second of the processor to make and to write. Whoever opens the page as
-it is at first, without a link to a view or to another dataset, gets one that waits for them.
+it is at first, without a link to a view or to another dataset, gets one that waits for them, with
+its first map on it.
 """
 
 import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,15 +23,20 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import authenticated
 
 from core.errors import WattfoldError
+from dashboard import fits
 from dashboard.application import PageApplication
 from dashboard.datasets import Catalogue
 from dashboard.page_socket import write_ahead
+from dashboard.state import Explorer
 
 _COUNT = 3
 # Who has just got a page comes first, and asks for much in the first seconds.
 _PAUSE_SECONDS = 3.0
 # A page that was handed out must open its connection in that time.
 _CONNECT_SECONDS = 20.0
+# For whom the first map is made when nobody has asked for it yet, and how often to look for it.
+_NOBODY = "spare pages"
+_LOOK_SECONDS = 0.2
 
 _log = logging.getLogger(__name__)
 
@@ -109,6 +116,7 @@ class SparePages:
             digest = _shown_digest()
             if digest is None:
                 return  # whoever comes is told what is wrong
+            await _have_first_map()
             making = asyncio.get_running_loop().create_task(self._make())
             spare = _Spare(digest, making)
             self._spares.append(spare)
@@ -200,6 +208,20 @@ def _shown_digest() -> str | None:
         return Catalogue.of_server().open().digest
     except WattfoldError:
         return None
+
+
+async def _have_first_map() -> None:
+    """Have the map that a page begins with in the store.
+
+    A page that is made without it would be given map and detail in the event loop, for a second.
+    """
+    with suppress(WattfoldError):  # which the page will tell
+        dataset = Catalogue.of_server().open()
+        config = Explorer(dataset).config()
+        if await asyncio.wrap_future(fits.fetch(dataset, config)) is None:
+            job = fits.submit(_NOBODY, dataset, config)
+            while job.state in ("queued", "running"):
+                await asyncio.sleep(_LOOK_SECONDS)
 
 
 def _drop(session: ServerSession) -> None:

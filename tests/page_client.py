@@ -46,9 +46,11 @@ async def connect(
     """Open the connection of a page."""
     headers = {"Origin": f"http://{host}", **headers}
     request = HTTPRequest(f"ws://{host}{path}/ws", headers=headers)
-    return await websocket_connect(
+    connection = await websocket_connect(
         request, subprotocols=["bokeh", token], max_message_size=_LARGEST
     )
+    connection.protocol.set_nodelay(True)  # as browsers do
+    return connection
 
 
 def run_alone(work: Coroutine[Any, Any, Result]) -> Result:

@@ -11,6 +11,12 @@ from dashboard.application import PageApplication
 from dashboard.components import PlainText
 
 
+@pytest.fixture(autouse=True)
+def seen(monkeypatch) -> None:
+    """What is kept from the collector would be there at the very end, and libraries complain."""
+    monkeypatch.setattr(application, "keep_out_of_sight", lambda: None)
+
+
 def context() -> BokehSessionContext:
     return BokehSessionContext("session", None, Document())
 

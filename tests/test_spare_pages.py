@@ -1,7 +1,10 @@
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,7 +12,7 @@ from bokeh.server.tornado import BokehTornado
 from bokeh.util.token import check_token_signature, generate_session_id, get_session_id
 from page_client import run_alone
 
-from dashboard import application, spare_pages
+from dashboard import application, fits, spare_pages
 from dashboard.application import PageApplication
 from dashboard.components import PlainText
 from dashboard.spare_pages import SparePages, fresh_token
@@ -20,6 +23,8 @@ def shown(monkeypatch) -> list[str | None]:
     """The digest of the data that the server shows, as the only element."""
     digest: list[str | None] = ["first"]
     monkeypatch.setattr(spare_pages, "_shown_digest", lambda: digest[0])
+    monkeypatch.setattr(spare_pages, "_have_first_map", partial(asyncio.sleep, 0))
+    monkeypatch.setattr(spare_pages, "_COUNT", 2)
     monkeypatch.setattr(spare_pages, "_PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(application, "create_page", lambda: PlainText("the page"))
     # What is kept from the collector would be there at the very end, and libraries complain.
@@ -145,6 +150,41 @@ def test_a_session_that_cannot_be_made_is_passed_over(shown, monkeypatch, caplog
             await spares._filling
 
     with_spares(visit)
+
+
+def test_pages_are_made_when_their_first_map_is(monkeypatch, demo_path):
+    monkeypatch.setenv("WATTFOLD_DATA", str(demo_path))
+    monkeypatch.setattr(spare_pages, "_LOOK_SECONDS", 0.01)
+    job = SimpleNamespace(state="queued")
+    asked = []
+
+    def fetch(*_: Any) -> "Future[None]":
+        found: Future[None] = Future()
+        found.set_result(None)
+        return found
+
+    def submit(session: str, *_: Any) -> SimpleNamespace:
+        asked.append(session)
+        return job
+
+    monkeypatch.setattr(fits, "fetch", fetch)
+    monkeypatch.setattr(fits, "submit", submit)
+
+    async def wait() -> None:
+        waiting = asyncio.create_task(spare_pages._have_first_map())
+        for job.state in ("queued", "running"):
+            await asyncio.sleep(0.1)
+            assert not waiting.done()
+        job.state = "done"
+        await waiting
+
+    run_alone(wait())
+    assert asked == [spare_pages._NOBODY]
+
+
+def test_a_first_map_that_cannot_be_is_no_obstacle(monkeypatch, tmp_path):
+    monkeypatch.setenv("WATTFOLD_DATA", str(tmp_path / "gone"))
+    run_alone(spare_pages._have_first_map())
 
 
 def test_a_fresh_token_is_signed_for_its_session():

@@ -1,0 +1,91 @@
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from bokeh.document import Document
+from bokeh.models import Div
+from bokeh.protocol.messages.pull_doc_req import pull_doc_req
+from page_client import run_alone
+
+from dashboard import page_socket
+from dashboard.page_socket import _send_document, write_ahead
+
+
+@pytest.fixture
+def document() -> Document:
+    found = Document()
+    found.add_root(Div(text="as it was made"))
+    return found
+
+
+def ask(document: Document) -> tuple[Any, Any]:
+    """What a page asks, and what it is answered."""
+    locked = []
+
+    async def with_lock(work):
+        locked.append(True)
+        return await work()
+
+    session = SimpleNamespace(document=document, with_document_locked=with_lock)
+    request = pull_doc_req.create()
+    answer = run_alone(_send_document(request, SimpleNamespace(session=session)))
+    assert locked == [True]
+    return request, answer
+
+
+def shown(answer: Any) -> Document:
+    copy = Document()
+    answer.push_to_document(copy)
+    return copy
+
+
+def test_a_page_gets_its_document(document):
+    request, answer = ask(document)
+    assert answer.header["reqid"] == request.header["msgid"]
+    assert shown(answer).to_json() == document.to_json()
+
+
+def test_what_was_written_ahead_is_sent_as_it_is(document, monkeypatch):
+    write_ahead(document)
+    monkeypatch.setattr(page_socket, "WrittenDocument", None)  # nothing else is written
+    request, answer = ask(document)
+    assert answer.header["reqid"] == request.header["msgid"]
+    assert shown(answer).to_json() == document.to_json()
+
+
+def test_what_has_changed_since_is_written_again(document):
+    write_ahead(document)
+    document.roots[0].text = "as it is now"
+    assert shown(ask(document)[1]).roots[0].text == "as it is now"
+
+
+def test_who_asks_again_gets_it_as_it_is_then(document):
+    write_ahead(document)
+    ask(document)
+    document.roots[0].text = "as it is now"
+    assert shown(ask(document)[1]).roots[0].text == "as it is now"
+
+
+def test_the_loop_goes_on_while_a_document_is_written(document, monkeypatch):
+    turns = []
+
+    async def both() -> None:
+        loop = asyncio.get_running_loop()
+
+        class Slow(page_socket.WrittenDocument):
+            def __init__(self, document: Document) -> None:
+                turn = asyncio.run_coroutine_threadsafe(asyncio.sleep(0, "turned"), loop)
+                turns.append(turn.result(20))
+                super().__init__(document)
+
+        monkeypatch.setattr(page_socket, "WrittenDocument", Slow)
+
+        async def with_lock(work):
+            return await work()
+
+        session = SimpleNamespace(document=document, with_document_locked=with_lock)
+        await _send_document(pull_doc_req.create(), SimpleNamespace(session=session))
+
+    run_alone(both())
+    assert turns == ["turned"]
