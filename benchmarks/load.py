@@ -41,6 +41,7 @@ _STAY_SECONDS = 120.0
 _NICENESS = 5
 _PROBE_SECONDS = 0.05
 _GONE_SECONDS = 40.0
+_TIDY_SECONDS = 15.0  # from the end of the last page to the end of what it left
 
 _BLOCKED = "event loop blocked, worst of a minute"
 
@@ -99,7 +100,9 @@ def browse(address: str, minutes: float) -> str:
     repeats = max(2, int(minutes * 60 / 8))
     program = [sys.executable, ROOT / "benchmarks" / "load_browser.py", address, str(repeats)]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else f"error\t{done.stderr[-300:]}\n"
+    if done.returncode == 0:
+        return done.stdout
+    return f"error\t{' '.join(done.stderr[-300:].split())}\n"
 
 
 def server_process(address: str) -> int:
@@ -180,10 +183,10 @@ async def measure(address: str, arguments: argparse.Namespace, log: Path) -> lis
     lines.append(f"Sessions opened: {opened}; gone {_GONE_SECONDS:.0f} s after the last: {closed}.")
     if arguments.cycles:
         await cycle(host, max(10, arguments.cycles // 4))
-        await asyncio.sleep(_GONE_SECONDS)
+        await asyncio.sleep(_GONE_SECONDS + _TIDY_SECONDS)
         before = memory_mb(process)
         await cycle(host, arguments.cycles)
-        await asyncio.sleep(_GONE_SECONDS)
+        await asyncio.sleep(_GONE_SECONDS + _TIDY_SECONDS)
         after = memory_mb(process)
         lines.append(
             f"{arguments.cycles} pages opened and closed: {before:.0f} MB before, {after:.0f} MB "

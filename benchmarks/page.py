@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -111,13 +111,20 @@ def measure(driver: Driver, repeats: int) -> dict[str, list[float]]:
         page.wait_for_timeout(500)
         driver.mark()
         page.get_by_role("combobox", name="Colour by").click()
-        option = page.get_by_role("menuitem", name=colors[turn % 2], exact=True)
-        times["colour"].append(seconds(option.click, driver.wait_for_news))
+        # The driver waits until the menu has opened; what counts is from the click on.
+        page.get_by_role("menuitem", name=colors[turn % 2], exact=True).hover()
+        times["colour"].append(seconds(lambda: click(page), driver.wait_for_news))
         page.wait_for_timeout(500)
         if turn % 3 == 2:
             driver.tool("Reset")
             page.wait_for_timeout(1500)
     return times
+
+
+def click(page: Page) -> None:
+    """Click where the mouse is."""
+    page.mouse.down()
+    page.mouse.up()
 
 
 def wait_for_detail(driver: Driver, label: str) -> None:

@@ -51,11 +51,17 @@ class PageApplication(Application):
     ----------
     pending : int
         Sessions whose page is being made or waits for its turn.
+
+    Parameters
+    ----------
+    on_closed : callable, optional
+        Called for every page that is closed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_closed: Callable[[], None] = lambda: None) -> None:
         super().__init__(PageHandler())
         self.pending = 0
+        self._on_closed = on_closed
         self._made: WeakSet[Document] = WeakSet()
         self._failed: WeakSet[Document] = WeakSet()
         self._closed: WeakKeyDictionary[Document, list[object]] = WeakKeyDictionary()
@@ -103,6 +109,7 @@ class PageApplication(Application):
         """Let the page of a session go."""
         await super().on_session_destroyed(session_context)
         take_apart(self._closed.pop(cast(BokehSessionContext, session_context)._document, ()))
+        self._on_closed()
         await asyncio.sleep(0)  # many may end at once, one after the other
 
     def failed(self, doc: Document) -> bool:

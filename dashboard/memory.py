@@ -48,9 +48,12 @@ class Collector:
         """Be called in place of Panel's collection, some seconds after pages were closed."""
         panel_document._garbage_collect = self.collect_after_closing
 
+    def note_closed(self) -> None:
+        """Count a page that was closed."""
+        self._closed += 1
+
     def collect_after_closing(self) -> None:
         """Look for what closed pages left, if that holds up nobody or must be."""
-        self._closed += 1
         if self._is_empty() or self._closed >= _MOST_CLOSED:
             self._closed = 0
             gc.unfreeze()

@@ -77,7 +77,8 @@ def make_server(settings: ServerSettings) -> Server:
     fits.pool()
     # Every page is the same; to look each through for mistakes would take a tenth of its time.
     bokeh_settings.perform_document_validation = False
-    application = PageApplication()
+    collector = Collector(lambda: visitors() == 0)
+    application = PageApplication(on_closed=collector.note_closed)
     server = get_server(
         {"/": application},  # type: ignore[dict-item]  # Panel takes Bokeh's applications too
         address=settings.address,
@@ -114,7 +115,7 @@ def make_server(settings: ServerSettings) -> Server:
     def is_full() -> bool:
         return visitors() >= settings.maximum_sessions
 
-    Collector(lambda: visitors() == 0).take_over()
+    collector.take_over()
     context = {
         "application_context": tornado.applications["/"],
         "bokeh_websocket_path": f"{tornado.prefix}/ws",

@@ -43,7 +43,9 @@ def test_what_is_taken_apart_needs_no_collector():
 def test_a_closed_page_is_taken_apart(monkeypatch):
     monkeypatch.setattr(application, "create_page", lambda: PlainText("the page"))
     monkeypatch.setattr(application, "keep_out_of_sight", lambda: None)
-    pages, session = PageApplication(), BokehSessionContext("session", None, Document())
+    closed: list[bool] = []
+    pages = PageApplication(on_closed=lambda: closed.append(True))
+    session = BokehSessionContext("session", None, Document())
     document = session._document
 
     async def visit() -> None:
@@ -54,15 +56,19 @@ def test_a_closed_page_is_taken_apart(monkeypatch):
     (model,) = (model for model in document.models if "text" in model.properties())
     document.destroy(None)
     assert vars(model)
+    assert not closed
     asyncio.run(pages.on_session_destroyed(session))
     assert not vars(model)
+    assert closed == [True]
 
 
 def test_nobody_waits_for_the_collector(collections):
     collector = Collector(lambda: False)
     for _ in range(memory._MOST_CLOSED - 1):
+        collector.note_closed()
         collector.collect_after_closing()
     assert collections == []
+    collector.note_closed()
     collector.collect_after_closing()
     assert collections == ["unfreeze", "collect", "freeze"]
 
