@@ -77,7 +77,7 @@ class Page:
             restrict=True,
             size="small",
             width=140,
-            margin=(6, 8),
+            margin=(10, 8, 2, 8),
         )
         self.search.param.watch(self._find, "value")
         self.explorer.param.watch(self._offer_names, "run", precedence=4)
@@ -169,7 +169,7 @@ class Page:
             icon="palette",
             color=choice.safe_colors.rx().rx.where("primary", "default"),
             size="small",
-            margin=(8, 2),
+            margin=(12, 2, 4, 2),
             description=choice.safe_colors.rx().rx.where(
                 "Colours for any kind of colour vision: on",
                 "Colours for any kind of colour vision: off",
@@ -178,14 +178,15 @@ class Page:
         safe_colors.on_click(
             lambda _: setattr(self.explorer, "safe_colors", not self.explorer.safe_colors)
         )
+        # More room above than below: the names of fields stand on their upper edge.
         return pn.Row(
-            pmui.Select.from_param(choice.color_by, width=150, size="small", margin=(6, 4, 6, 10)),
+            pmui.Select.from_param(choice.color_by, width=150, size="small", margin=(10, 4, 2, 10)),
             safe_colors,
             pmui.CheckButtonGroup.from_param(
                 choice.layers,
                 label="",
                 size="small",
-                margin=(9, 4),
+                margin=(13, 4, 5, 4),
                 description="",
                 sx={"& button": {"textTransform": "none", "padding": "3px 9px"}},
             ),

@@ -1,4 +1,3 @@
-import asyncio
 import gc
 import weakref
 from types import SimpleNamespace
@@ -57,7 +56,7 @@ def test_a_closed_page_is_taken_apart(monkeypatch):
     document.destroy(None)
     assert vars(model)
     assert not closed
-    asyncio.run(pages.on_session_destroyed(session))
+    run_alone(pages.on_session_destroyed(session))
     assert not vars(model)
     assert closed == [True]
 
