@@ -127,6 +127,8 @@ class Sharing:
         if scene is not None:
             self._changed = False
             self.history.note(scene)
+            if self.dialog.open:
+                self._offer(scene)
 
     def undo(self) -> None:
         """Go to the scene before; give up settings whose run is not on the map."""
@@ -149,10 +151,13 @@ class Sharing:
         """Show the dialog with a link to what is looked at now."""
         if not self.dialog.objects:
             self._fill()
-        self._say("")
         self.restoring.clear()
+        self._offer(self.explorer.scene())
+        self.dialog.open = True
+
+    def _offer(self, scene: Scene | None) -> None:
+        self._say("")
         self.link.text = ""
-        scene = self.explorer.scene()
         if scene is None:
             self._say("The link and the file are there as soon as the map shows your settings.")
         elif self._link is None:
@@ -163,7 +168,6 @@ class Sharing:
             except WattfoldError as error:
                 self._fail(str(error))
         self.saved.disabled = scene is None
-        self.dialog.open = True
 
     def _session_file(self) -> io.BytesIO:
         scene = self.explorer.scene()

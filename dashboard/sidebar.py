@@ -1,7 +1,6 @@
 """The choices that make a map. What a backend or a method can be told comes from its registry."""
 
-from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,9 @@ import param
 
 from core.embedding import METHODS
 from core.neighbors import BACKENDS
-from core.registry import Parameter, Registry
+from core.registry import Registry, Value
 from core.runs.config import AUTO
-from dashboard.components import PlainText
+from dashboard.components import PlainText, SettingsForm
 from dashboard.state import Explorer
 
 _STRETCHED: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (5, 10)}
@@ -77,68 +76,23 @@ def rarer_choices(explorer: Explorer) -> pn.viewable.Viewable:
     return accordion
 
 
-def setting_widget(setting: Parameter, value: Any, changed: Callable[[Any], None]) -> Any:
-    """A widget for one parameter of a backend or method, with its bounds, unit and help."""
-    unit = f", {setting.unit}" if setting.unit else ""
-    label = setting.name.replace("_", " ") + unit
-    shared = {"label": label, "value": value, "description": setting.help, **_WIDE}
-    widget: Any
-    if setting.kind is bool:
-        widget = pmui.Checkbox(label=label, value=value, description=setting.help, margin=(0, 10))
-    elif setting.choices:
-        widget = pmui.Select(options=list(setting.choices), **shared)
-    else:
-        kind = pmui.IntInput if setting.kind is int else pmui.FloatInput
-        step = 1 if setting.kind is int else 0.1
-        widget = kind(start=setting.low, end=setting.high, step=step, **shared)
-    widget.param.watch(lambda event: changed(event.new), "value")
-    return widget
-
-
-def settings_of(explorer: Explorer, name: str, registry: Registry[Any]) -> pn.viewable.Viewable:
+def settings_of(explorer: Explorer, name: str, registry: Registry[Any]) -> SettingsForm:
     """The parameters of the chosen backend or method, and no others."""
-    box = pn.Column(sizing_mode="stretch_width", margin=(0, 0, 0, 12))
     values = f"{name}_parameters"
 
-    def value_of(setting: Parameter) -> Any:
-        return getattr(explorer, values).get(setting.name, setting.default)
+    def change(settings: dict[str, Value]) -> None:
+        setattr(explorer, values, {**getattr(explorer, values), **settings})
 
-    def change(setting: Parameter, value: Any) -> None:
-        # A widget that follows has nothing to tell.
-        if value is not None and value != value_of(setting):
-            setattr(explorer, values, {**getattr(explorer, values), setting.name: value})
+    form = SettingsForm(change, sizing_mode="stretch_width", margin=(2, 10, 4, 22))
 
-    # By what is chosen, in turn by name. They stay when another is chosen, which is quick that way.
-    widgets: dict[str, dict[str, Any]] = {}
-
-    def settings() -> tuple[Parameter, ...]:
+    def show(*_: param.parameterized.Event) -> None:
         chosen = getattr(explorer, name)
-        return () if chosen == AUTO else tuple(registry[chosen].parameters)
+        settings = () if chosen == AUTO else registry[chosen].parameters
+        form.ask_for(settings, getattr(explorer, values))
 
-    def fill(*_: param.parameterized.Event) -> None:
-        chosen = getattr(explorer, name)
-        if chosen not in widgets:
-            widgets[chosen] = {
-                each.name: setting_widget(each, value_of(each), partial(change, each))
-                for each in settings()
-            }
-            box.append(pn.Column(*widgets[chosen].values(), sizing_mode="stretch_width", margin=0))
-        for key, part in zip(widgets, box, strict=True):
-            part.visible = key == chosen
-        box.visible = bool(widgets[chosen])
-        follow()
-
-    def follow(*_: param.parameterized.Event) -> None:
-        """Show settings that were not made here, as by undo or a link."""
-        # Settings are forgotten before the widgets of another choice are there.
-        shown = widgets.get(getattr(explorer, name), {})
-        for setting in settings() if shown else ():
-            shown[setting.name].value = value_of(setting)
-
-    explorer.param.watch(fill, name)
-    explorer.param.watch(follow, values)
-    fill()
-    return box
+    explorer.param.watch(show, [name, values])
+    show()
+    return form
 
 
 class HouseholdPicker:

@@ -161,6 +161,16 @@ class Driver:
         """A button by what it says."""
         return self.page.get_by_role("button", name=name, exact=True)
 
+    def share(self) -> str:
+        """The query of a link to what is looked at, from the server."""
+        self.button("Share or save").click()
+        link = self.page.get_by_role("textbox", name="Link")
+        expect(link).to_have_value(re.compile("view="))
+        query = link.input_value().partition("?")[2]
+        self.page.keyboard.press("Escape")
+        expect(link).to_have_count(0)
+        return f"?{query}"
+
     def row(self, number: int) -> Locator:
         """The cell that names a point of the table in view."""
         cells = self.page.locator('.tabulator-row .tabulator-cell[tabulator-field="what"]:visible')

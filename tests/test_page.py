@@ -13,6 +13,7 @@ from core.readings import Dataset
 from core.runs import RunConfig, run
 from core.slots import slot_of
 from dashboard.coloring import color_points
+from dashboard.scene import Scene
 
 pytestmark = pytest.mark.browser
 
@@ -250,6 +251,31 @@ def test_another_method_draws_another_map(driver):
     driver.choose("Neighbours by", "Automatic")
 
 
+def test_a_setting_is_typed_and_stepped_within_its_bounds(driver, dataset, result):
+    driver.choose("Neighbours by", "k-d tree")
+    epsilon = driver.page.get_by_role("spinbutton", name="epsilon")
+    for typed, shown in (("-3", "0.0"), ("0,2", "0.2"), ("many", "0.2")):
+        epsilon.fill(typed)
+        epsilon.press("Enter")
+        expect(epsilon).to_have_value(shown)
+    epsilon.press("ArrowUp")
+    expect(epsilon).to_have_value("0.3")
+    # Faster than the server answers: what is typed stays, and the last of it is what counts.
+    for typed in ("2", "0.3", "4", "0.3", "5"):
+        epsilon.fill(typed)
+        epsilon.press("Enter")
+    epsilon.press_sequentially("0", delay=150)
+    expect(epsilon).to_have_value("5.00")
+    epsilon.press("Enter")
+    expect(epsilon).to_have_value("5.0")
+    driver.wait_for_map(result.n)
+    scene = Scene.from_token(driver.share().removeprefix("?view="), dataset)
+    assert scene.config.neighbors_parameters["epsilon"] == 5.0
+    driver.choose("Neighbours by", "Automatic")
+    expect(epsilon).to_have_count(0)
+    driver.wait_for_map(result.n)
+
+
 def test_bad_choices_are_explained_and_the_map_stays(driver, result):
     driver.choose("Distance", "Jensen–Shannon")
     driver.wait_for_map(result.n)
@@ -273,7 +299,7 @@ def test_some_households_are_mapped_alone(driver, result):
 def test_a_long_run_is_cancelled_and_the_map_stays(driver, result):
     driver.choose("Map by", "t-SNE")
     driver.wait_until("plot.below[0].axis_label == 't-SNE 1'")
-    iterations = driver.page.get_by_role("textbox", name=re.compile("^iterations"))
+    iterations = driver.page.get_by_role("spinbutton", name=re.compile("^iterations"))
     iterations.fill("100000")
     iterations.press("Enter")
     before = driver.markers()

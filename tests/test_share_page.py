@@ -59,17 +59,6 @@ def open_page(browser, served):
     assert errors == []
 
 
-def share(driver: Driver) -> str:
-    """The query of a link to what is looked at."""
-    driver.button("Share or save").click()
-    link = driver.page.get_by_role("textbox", name="Link")
-    expect(link).to_have_value(re.compile("view="))
-    query = link.input_value().partition("?")[2]
-    driver.page.keyboard.press("Escape")
-    expect(link).to_have_count(0)
-    return f"?{query}"
-
-
 def test_undo_link_note_and_session_file(open_page, result, tmp_path):
     labels = result.units["label"].iloc[result.hdr.anomalies].tolist()
     driver = open_page()
@@ -84,7 +73,7 @@ def test_undo_link_note_and_session_file(open_page, result, tmp_path):
     driver.page.keyboard.press("Tab")
 
     # The same picture in another browser, by a link and by a file; only the file has the notes.
-    query = share(driver)
+    query = driver.share()
     for label in labels:
         assert label not in query
     other = open_page(query)

@@ -10,6 +10,7 @@ from dashboard.components.file_drop import FileDrop
 from dashboard.components.keys import PageKeys
 from dashboard.components.legend import ColorKey
 from dashboard.components.links import PointLinks
+from dashboard.components.settings import SettingsForm
 from dashboard.components.small_map import MapMarks, SmallMap
 from dashboard.components.text import PlainText
 
@@ -22,5 +23,6 @@ __all__ = [
     "PageKeys",
     "PlainText",
     "PointLinks",
+    "SettingsForm",
     "SmallMap",
 ]
