@@ -25,6 +25,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -140,6 +141,9 @@ async def measure(address: str, arguments: argparse.Namespace, log: Path) -> lis
     """Put the load on the server and return what came of it, in lines of Markdown."""
     host = address.removeprefix("http://")
     process = server_process(address)
+    # Whoever waits for a page waits in a thread; nobody is to wait for a thread.
+    threads = ThreadPoolExecutor(max_workers=2 * arguments.sessions + 10)
+    asyncio.get_running_loop().set_default_executor(threads)
     await asyncio.sleep(_SETTLE_SECONDS)
     times: Times = defaultdict(list)
     errors: list[str] = []

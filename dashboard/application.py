@@ -7,7 +7,7 @@ them, everybody who is on the server would wait for whoever opens a page.
 import asyncio
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -20,6 +20,7 @@ from panel.io.document import init_doc
 from panel.io.state import set_curdoc
 
 from dashboard.components import PlainText
+from dashboard.manners import give_way
 from dashboard.memory import keep_out_of_sight, parts_of, take_apart
 from dashboard.shell import create_page
 
@@ -66,7 +67,9 @@ class PageApplication(Application):
         self._failed: WeakSet[Document] = WeakSet()
         self._closed: WeakKeyDictionary[Document, list[object]] = WeakKeyDictionary()
         # One at a time: more threads would take the processor from those who wait for less.
-        self._maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page")
+        self._maker = ThreadPoolExecutor(
+            max_workers=1, thread_name_prefix="page", initializer=give_way
+        )
 
     async def on_session_created(self, session_context: SessionContext) -> None:
         """Make the page of a session; the loop goes on meanwhile."""
@@ -75,13 +78,16 @@ class PageApplication(Application):
         self.pending += 1
         try:
             await self.in_thread(self._make, doc)
-            keep_out_of_sight()
         finally:
             self.pending -= 1
 
     async def in_thread(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """Do something in the thread in which pages are made."""
         return await asyncio.get_running_loop().run_in_executor(self._maker, work, *arguments)
+
+    def submit(self, work: Callable[[], Any]) -> Future[Any]:
+        """Do something in that thread when nothing else is done there."""
+        return self._maker.submit(work)
 
     def _make(self, doc: Document) -> None:
         try:
@@ -94,6 +100,7 @@ class PageApplication(Application):
                 PlainText(_FAILED, look="error", margin=30).server_doc(doc, title=TITLE)
         self._made.add(doc)
         self._remember_parts(doc)
+        keep_out_of_sight()
 
     def _remember_parts(self, doc: Document) -> None:
         """Note what a document consists of when it is about to forget that."""

@@ -18,6 +18,7 @@ from dashboard.coloring import DENSITY, HDR, SURPRISE, Coloring, choices, color_
 from dashboard.compare_board import Board, Entry
 from dashboard.compare_pictures import Frame, Picture, consensus_coloring, draw_map
 from dashboard.components import ColorKey, MapMarks, PlainText, SmallMap
+from dashboard.manners import give_way
 from dashboard.map_layers import nearest
 
 FIRST_HDR, CONSENSUS = "HDR of the first map", "Consensus"
@@ -34,7 +35,7 @@ _LOW_TO_HIGH = ((0.0, "low"), (1.0, "high"))
 @cache
 def drawers() -> ThreadPoolExecutor:
     """The thread that draws."""
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="draw")
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="draw", initializer=give_way)
 
 
 class MapPlaces:

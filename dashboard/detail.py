@@ -1,14 +1,17 @@
 """What is behind the point that is looked at, and behind the points that are pinned."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 import param
 
 from core.profile import WeekQuantiles, week_quantiles
+from core.readings import Dataset
 from core.runs.sample import readings_behind
 from dashboard import plots
 from dashboard.components import PlainText, PointLinks
@@ -23,9 +26,10 @@ class Detail:
 
     def __init__(self, explorer: Explorer) -> None:
         self.explorer = explorer
+        self._is_due = False
         # A tap asks for the same household several times, and pins ask again.
         self._household = lru_cache(maxsize=12)(explorer.dataset.readings)
-        self.week_of = lru_cache(maxsize=12)(self._make_week)
+        self.week_of = lru_cache(maxsize=12)(_weeks(explorer.dataset, self._household))
         explorer.param.watch(self._tell, ["selected", "pins"], precedence=3)
         explorer.param.watch(self._offer_back, "unit")
         explorer.param.watch(self._show_note, "notes")
@@ -68,14 +72,6 @@ class Detail:
         self.back.on_click(lambda _: explorer.go_back())
         self.panel.objects = self._parts()
 
-    def _make_week(self, household: str) -> WeekQuantiles:
-        readings = self._household(household)
-        return week_quantiles(
-            readings["time"].to_numpy(),
-            readings["kwh"].to_numpy(),
-            self.explorer.dataset.interval_minutes,
-        )
-
     def _go(self, row: int) -> None:
         self.explorer.selected = row
 
@@ -96,6 +92,16 @@ class Detail:
             self.explorer.pin(row)
 
     def _tell(self, *_: param.parameterized.Event) -> None:
+        """Show the point in a turn of its own, when there are others who wait for theirs."""
+        doc = pn.state.curdoc
+        if doc is None or doc.session_context is None or not pn.state.loaded:
+            self._show_selected()
+        elif not self._is_due:
+            self._is_due = True
+            doc.add_next_tick_callback(self._show_selected)
+
+    def _show_selected(self) -> None:
+        self._is_due = False
         explorer, row = self.explorer, self.explorer.selected
         if explorer.run is None or row is None:
             return
@@ -184,6 +190,20 @@ class Detail:
         explorer = self.explorer
         readings = self._household(explorer.household_of(row))
         return readings_behind(explorer.run, explorer.dataset, row, readings)
+
+
+def _weeks(
+    dataset: Dataset, readings_of: Callable[[str], pd.DataFrame]
+) -> Callable[[str], WeekQuantiles]:
+    """How to make the week of a household; no method, whose cache would keep what it belongs to."""
+
+    def make_week(household: str) -> WeekQuantiles:
+        readings = readings_of(household)
+        return week_quantiles(
+            readings["time"].to_numpy(), readings["kwh"].to_numpy(), dataset.interval_minutes
+        )
+
+    return make_week
 
 
 class Pinned:

@@ -16,6 +16,7 @@ from dashboard.components.download import Download
 from dashboard.exports import Request
 from dashboard.job_line import JobLine
 from dashboard.jobs import Job, WorkerPool
+from dashboard.manners import give_way
 
 # More goes through no browser in comfort.
 MOST_BYTES = 500_000_000
@@ -136,7 +137,7 @@ class ExportJobs:
 @cache
 def _reader() -> ThreadPoolExecutor:
     """Looks for fonts, which can take seconds on a machine where nobody did before."""
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="fonts")
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="fonts", initializer=give_way)
 
 
 def _size(size: int) -> str:

@@ -12,6 +12,7 @@ from core.runs import Run, RunConfig, run
 from dashboard import map_layers
 from dashboard.datasets import store_of
 from dashboard.jobs import Job, WorkerPool
+from dashboard.manners import give_way
 from dashboard.rates import Rate
 
 # Those that import and compile the most, the default first.
@@ -60,7 +61,7 @@ def _fetch(dataset: Dataset, config: RunConfig) -> Run | None:
 
 @cache
 def _readers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="fetch")
+    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="fetch", initializer=give_way)
 
 
 def submit(session: str, dataset: Dataset, config: RunConfig) -> Job:

@@ -9,20 +9,65 @@ are kept out of the collector's sight, and what is left is looked for when nobod
 import gc
 from collections.abc import Callable, Iterable
 from typing import cast
+from weakref import WeakKeyDictionary
 
 from bokeh.document import Document
+from bokeh.model import Model, collect_models
 from panel.io import document as panel_document
 from panel.io.state import state
 from panel.viewable import Viewable
+from param import Parameterized
 
-# Each leaves about a megabyte until it is looked for.
-_MOST_CLOSED = 200
+# Each leaves a quarter of a megabyte until it is looked for.
+_MOST_CLOSED = 500
+
+
+# What a document shows is in it. What is behind it, and what is made but not shown, is only found
+# from here.
+_owners: WeakKeyDictionary[Document, object] = WeakKeyDictionary()
+
+
+def belong_together(doc: Document, owner: object) -> None:
+    """Let an object go with a document, and with it all that only this object holds."""
+    _owners[doc] = owner
 
 
 def parts_of(doc: Document) -> list[object]:
-    """All models of a document, and what on the server goes with them."""
-    panes = [cast(Viewable, pane) for pane, _, owner, _ in state._views.values() if owner is doc]
-    return [*doc.models, *(part for pane in panes for part in pane.select())]
+    """All models of a document, and what on the server goes with them; to be asked once."""
+    panes = [pane for pane, _, owner, _ in state._views.values() if owner is doc]
+    parts = {id(model): cast(object, model) for model in doc.models}
+    _add_held(parts, [*panes, _owners.pop(doc, None)])
+    return list(parts.values())
+
+
+def _add_held(parts: dict[int, object], owners: list[object]) -> None:
+    """Add widgets, plots and parameters among the attributes of our own objects, and in them.
+
+    Data and jobs are no page's alone and are not among these.
+    """
+    waiting, passed = list(owners), set[int]()
+    hidden: list[Model] = []
+    while waiting:
+        item = waiting.pop()
+        if id(item) in parts or id(item) in passed:
+            continue
+        passed.add(id(item))
+        match item:
+            case Viewable():
+                inner = [part for part in item.select() if id(part) not in parts]
+                parts |= {id(part): part for part in inner}
+                waiting += [getattr(part, "object", None) for part in inner]
+            case Model():
+                hidden.append(item)
+            case dict():
+                waiting += item.values()
+            case list() | tuple():
+                waiting += item
+            case _ if type(item).__module__.startswith("dashboard."):
+                waiting += getattr(item, "__dict__", {}).values()
+                if isinstance(item, Parameterized):
+                    parts[id(item)] = item
+    parts |= {id(model): model for model in collect_models(*hidden)}
 
 
 def take_apart(parts: Iterable[object]) -> None:
@@ -38,10 +83,16 @@ class Collector:
     ----------
     is_empty : callable
         Whether nobody has a page open.
+    run : callable
+        Does some work in the thread in which pages are made. While that thread sleeps on the
+        collector's behalf (see :mod:`dashboard.manners`), no other can collect anything.
     """
 
-    def __init__(self, is_empty: Callable[[], bool]) -> None:
+    def __init__(
+        self, is_empty: Callable[[], bool], run: Callable[[Callable[[], None]], object]
+    ) -> None:
         self._is_empty = is_empty
+        self._run = run
         self._closed = 0
 
     def take_over(self) -> None:
@@ -56,9 +107,13 @@ class Collector:
         """Look for what closed pages left, if that holds up nobody or must be."""
         if self._is_empty() or self._closed >= _MOST_CLOSED:
             self._closed = 0
-            gc.unfreeze()
-            gc.collect()
-            gc.freeze()
+            self._run(_collect_all)
+
+
+def _collect_all() -> None:
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def keep_out_of_sight() -> None:

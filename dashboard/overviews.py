@@ -9,6 +9,7 @@ from core.readings import Dataset
 from dashboard import fits
 from dashboard.datasets import store_of
 from dashboard.jobs import Job
+from dashboard.manners import give_way
 
 
 def look_over(path: str, progress: Progress) -> Overview:
@@ -33,4 +34,4 @@ def submit(session: str, dataset: Dataset) -> Job:
 
 @cache
 def _readers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="overviews")
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="overviews", initializer=give_way)

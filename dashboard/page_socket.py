@@ -13,8 +13,10 @@ from bokeh.server.connection import ServerConnection
 from bokeh.server.protocol_handler import ProtocolHandler
 from panel.io.server import WSHandler
 
+from dashboard.manners import give_way, take_turn
+
 # Apart from the one in which pages are made: who waits for a page that is there comes first.
-_writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page-writer")
+_writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page-writer", initializer=give_way)
 
 
 class WrittenDocument:
@@ -62,7 +64,28 @@ class PageSocket(WSHandler):
 
     async def _handle(self, message: Message[Any]) -> Any:
         cast(ProtocolHandler, self.handler)._handlers["PULL-DOC-REQ"] = _send_document
+        if message.msgtype == "PATCH-DOC":
+            leave_looks_alone(message.content)
+        await take_turn()
         return await super()._handle(message)
+
+
+def leave_looks_alone(patch: Any) -> None:
+    """Take out of what a browser changed in the document what it says of style sheets.
+
+    A table puts in its own, which concerns nobody else, and Bokeh would go through all models of
+    the page for it. What is no change at all is left to Bokeh to refuse.
+    """
+    match patch:
+        case {"events": [*events]}:
+            patch["events"] = [event for event in events if not _is_of_style_sheets(event)]
+
+
+def _is_of_style_sheets(event: Any) -> bool:
+    match event:
+        case {"kind": "ModelChanged", "attr": "stylesheets"}:
+            return True
+    return False
 
 
 async def _send_document(request: Message[Any], connection: ServerConnection) -> Message[Any]:

@@ -5,7 +5,6 @@ import logging
 import os
 import secrets
 import signal
-import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from dashboard.admission import DEFAULT_MAXIMUM_SESSIONS, BusyHandler, WhenFull
 from dashboard.application import TITLE, PageApplication
 from dashboard.heartbeat import heartbeat
 from dashboard.logs import log_request
+from dashboard.manners import make_loop
 from dashboard.memory import Collector, keep_out_of_sight
 from dashboard.page_socket import PageSocket
 from dashboard.security import SecurityHeaders
@@ -71,14 +71,15 @@ def make_server(settings: ServerSettings) -> Server:
     """Make the server, with all its limits, ready to start."""
     with suppress(OSError):  # whether results can be kept is told by /readyz
         Store.default().sweep()
+    asyncio.set_event_loop(make_loop())
     here = [f"{name}:{settings.port}" for name in ("localhost", "127.0.0.1")]
     secret = os.environ.get("BOKEH_SECRET_KEY", "").encode() or secrets.token_bytes(32)
     # From the start on, so that workers are warm when somebody wants a map.
     fits.pool()
     # Every page is the same; to look each through for mistakes would take a tenth of its time.
     bokeh_settings.perform_document_validation = False
-    collector = Collector(lambda: visitors() == 0)
-    application = PageApplication(on_closed=collector.note_closed)
+    application = PageApplication(on_closed=lambda: collector.note_closed())
+    collector = Collector(lambda: visitors() == 0, application.submit)
     server = get_server(
         {"/": application},  # type: ignore[dict-item]  # Panel takes Bokeh's applications too
         address=settings.address,
@@ -147,8 +148,6 @@ def run_until_stopped(server: Server) -> None:
     for each in _STOP_SIGNALS:
         loop.add_signal_handler(each, stop, each.name)
     server.start()
-    # A page that is made in its thread lets the loop have its turn after a millisecond, not five.
-    sys.setswitchinterval(0.001)
     keep_out_of_sight()
     _log.info("serving", extra={"version": describe(), "port": server.port})
     server.io_loop.start()

@@ -16,6 +16,8 @@ from dashboard import fits, uploads
 from dashboard.components import ConnectionNotice, PlainText
 from dashboard.data_dialog import DataDialog
 from dashboard.datasets import Catalogue
+from dashboard.manners import take_turn
+from dashboard.memory import belong_together, take_apart
 from dashboard.page import Page
 
 _log = logging.getLogger(__name__)
@@ -75,6 +77,7 @@ class Shell:
         self.page.end()
         fits.pool().cancel_session(self.session)
         self.data.folder.remove()
+        take_apart([self.page, self])  # their parts call back to them
 
 
 def _make_frame(**parts: list[pn.viewable.Viewable]) -> pmui.Page:
@@ -125,17 +128,20 @@ def create_page() -> pmui.Page:
 
         # Without the document's lock, which costs far more than this look.
         @without_document_lock
-        def look() -> None:
+        async def look() -> None:
             if shell.expects_news:
-                doc.add_next_tick_callback(shell.poll)
+                await take_turn()
+                if doc.session_context is not None:  # it may have been closed meanwhile
+                    doc.add_next_tick_callback(shell.poll)
 
-        doc.add_periodic_callback(look, _POLL_MILLISECONDS)
+        doc.add_periodic_callback(look, _POLL_MILLISECONDS)  # type: ignore[arg-type]  # async is fine
 
     # A first map that is in the store comes with the page. Any other is shown when the browser has
     # the page: Panel drops what changes between sending it and hearing that it is drawn.
     shell.poll()
     shell.page.fitting.wait(_PATIENCE_SECONDS)
     shell.poll()
+    belong_together(cast(Document, pn.state.curdoc), shell)
     pn.state.onload(keep_polling)
     pn.state.on_session_destroyed(lambda _: shell.end())
     return shell.view

@@ -80,6 +80,7 @@ class SparePages:
         self._application = cast(PageApplication, self._context.application)
         self._spares: deque[_Spare] = deque()
         self._filling: asyncio.Task[None] | None = None
+        self._looked_for: str | None = None  # the data whose first map was made or looked up
 
     def __len__(self) -> int:
         """How many sessions of the server nobody has."""
@@ -116,7 +117,9 @@ class SparePages:
             digest = _shown_digest()
             if digest is None:
                 return  # whoever comes is told what is wrong
-            await _have_first_map()
+            if digest != self._looked_for:  # once: one that fails would fail again
+                self._looked_for = digest
+                await _have_first_map()
             making = asyncio.get_running_loop().create_task(self._make())
             spare = _Spare(digest, making)
             self._spares.append(spare)

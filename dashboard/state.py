@@ -134,8 +134,10 @@ class Explorer(Choices):
         self.param.color_by.objects = choices(run)
         # Together, so that no view meets the new run with an old row; and even the same row
         # number is news, because it may stand for another point.
+        same = points["selected"] == self.selected
         self.param.update(run=run, **points)
-        self.param.trigger("selected")
+        if same:
+            self.param.trigger("selected")
 
     def _points_before(self, run: Run) -> dict[str, Any]:
         """The points that are looked at now, as far as another run has them."""

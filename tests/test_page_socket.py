@@ -1,4 +1,5 @@
 import asyncio
+import copy
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,7 @@ from bokeh.protocol.messages.pull_doc_req import pull_doc_req
 from page_client import run_alone
 
 from dashboard import page_socket
-from dashboard.page_socket import _send_document, write_ahead
+from dashboard.page_socket import _send_document, leave_looks_alone, write_ahead
 
 
 @pytest.fixture
@@ -89,3 +90,26 @@ def test_the_loop_goes_on_while_a_document_is_written(document, monkeypatch):
 
     run_alone(both())
     assert turns == ["turned"]
+
+
+def test_the_looks_of_a_page_are_no_news():
+    value = {"kind": "ModelChanged", "model": {"id": "p1"}, "attr": "value", "new": 3}
+    looks = {**value, "attr": "stylesheets", "new": []}
+    column = {"kind": "ColumnsStreamed", "attr": "stylesheets"}
+    patch = {"events": [looks, value, column]}
+    leave_looks_alone(patch)
+    assert patch == {"events": [value, column]}
+
+
+@pytest.mark.parametrize("wild", [None, [], "events", {"events": None}, {"events": {}}, {}])
+def test_what_is_no_change_is_left_for_bokeh_to_refuse(wild):
+    before = copy.deepcopy(wild)
+    leave_looks_alone(wild)
+    assert wild == before
+
+
+def test_wild_changes_are_left_for_bokeh_to_refuse():
+    patch = {"events": [None, 3, [], {"attr": "stylesheets"}]}
+    before = copy.deepcopy(patch)
+    leave_looks_alone(patch)
+    assert patch == before

@@ -194,3 +194,22 @@ def test_a_fresh_token_is_signed_for_its_session():
     assert get_session_id(token) == session
     assert check_token_signature(token, secret_key=b"secret", signed=True)
     assert not check_token_signature(token, secret_key=b"other", signed=True)
+
+
+def test_the_first_map_is_looked_for_once(shown, monkeypatch):
+    looks: list[str | None] = []
+
+    async def look() -> None:
+        looks.append(shown[0])
+
+    monkeypatch.setattr(spare_pages, "_have_first_map", look)
+
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        await filled(spares)
+        assert looks == ["first"]
+        shown[0] = "second"
+        assert await spares.take() is None
+        await filled(spares)
+        assert looks == ["first", "second"]
+
+    with_spares(visit)
