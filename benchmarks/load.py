@@ -6,11 +6,12 @@
 Starts ``wattfold serve`` and drives it on loopback: real browsers that open the page and zoom, tap
 and colour as a person does, and websocket clients that speak the protocol of the page, open it,
 fetch all of it, and change the colours, the view and the method every two to six seconds. One comes
-every six seconds; each leaves after two minutes and comes back. All of them give way to the server,
-as people on machines of their own do. Meanwhile ``/healthz`` is asked twenty times a second: how
-long that takes is what anybody waits, and its answer tells by how much the server's own beat was
-late, that is for how long the event loop was blocked. Afterwards pages are opened and closed again
-and again, and the server's memory is compared before and after. Writes benchmarks/results/load.md.
+every six seconds; each leaves after two minutes and comes back. Who is told that the server is busy
+asks again when told to. All of them give way to the server, as people on machines of their own do.
+Meanwhile ``/healthz`` is asked twenty times a second: how long that takes is what anybody waits,
+and its answer tells by how much the server's own beat was late, that is for how long the event loop
+was blocked. Afterwards pages are opened and closed again and again, and the server's memory is
+compared before and after. Writes benchmarks/results/load.md.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from page_client import PageClient, fetch, models_in  # noqa: E402 (shared with the tests)
+from page_client import BusyError, PageClient, fetch, models_in  # noqa: E402 (shared with the tests)
 from serving import serving  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "load.md"
@@ -45,6 +46,7 @@ _GONE_SECONDS = 40.0
 _TIDY_SECONDS = 15.0  # from the end of the last page to the end of what it left
 
 _BLOCKED = "event loop blocked, worst of a minute"
+_BUSY = "told that the server is busy (websocket client)"
 
 Times = dict[str, list[float]]
 
@@ -70,14 +72,38 @@ def model_with(document: object, **attributes: object) -> str:
 
 
 async def visit(host: str, times: Times, errors: list[str], until: float) -> None:
-    """Be one person: open the page, then choose colours, methods and neighbours in turn."""
+    """Be one person: open the page, then choose colours, methods and neighbours in turn.
+
+    Who is told that the server is busy asks again when told to, as a browser does.
+    """
+    came = time.perf_counter()
+    ticket = ""
+    while time.monotonic() < until:
+        asked = time.perf_counter()
+        try:
+            await use_page(PageClient(host, ticket=ticket), times, errors, until, came)
+            return
+        except BusyError as busy:
+            times[_BUSY].append(time.perf_counter() - asked)
+            ticket = busy.ticket
+            await asyncio.sleep(busy.seconds)
+
+
+async def use_page(
+    client: PageClient, times: Times, errors: list[str], until: float, came: float
+) -> None:
+    """Open the page and use it, unless the server is busy."""
     leave = min(time.monotonic() + _STAY_SECONDS, until)
     try:
         start = time.perf_counter()
-        async with PageClient(host) as page:
+        async with client as page:
             document = await page.pull()
             await page.tell_ready()
-            times["open the page (websocket client)"].append(time.perf_counter() - start)
+            now = time.perf_counter()
+            times["open the page (websocket client)"].append(now - start)
+            times["from coming to the page, told to wait or not (websocket client)"].append(
+                now - came
+            )
             turns = 0
             pauses = random.Random(len(times["open the page (websocket client)"]))
             while time.monotonic() < leave:
@@ -92,6 +118,8 @@ async def visit(host: str, times: Times, errors: list[str], until: float) -> Non
                 times[f"{name} (websocket client)"].append(time.perf_counter() - start)
                 if answer["msgtype"] != "OK":
                     errors.append(f"{name}: {answer.get('text', answer['msgtype'])}")
+    except BusyError:
+        raise
     except Exception as error:  # it is what is counted here
         errors.append(f"{type(error).__name__}: {error}")
 

@@ -5,7 +5,7 @@ import logging
 import panel as pn
 
 from dashboard import fits
-from dashboard.admission import BUSY, maximum_sessions
+from dashboard.admission import FULL, maximum_sessions
 from dashboard.components import PlainText
 from dashboard.shell import create_page
 
@@ -17,7 +17,7 @@ context = pn.state.curdoc.session_context if pn.state.curdoc else None
 others = len(context.server_context.sessions) if context and context.server_context else 0
 if others >= maximum_sessions():
     # `wattfold serve` says so before there is a session at all.
-    PlainText(f"{BUSY} Come back in a moment.", margin=30).servable()
+    PlainText(f"{FULL} Come back in a moment.", margin=30).servable()
 else:
     logging.getLogger(__name__).info("session opened")
     create_page().servable()

@@ -13,6 +13,8 @@ import traceback
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
+from tornado.websocket import WebSocketClosedError
+
 if TYPE_CHECKING:
     from tornado.web import RequestHandler
 
@@ -23,7 +25,8 @@ Level = Literal["debug", "info", "warning", "error"]
 _OURS = ("core", "dashboard", "py.warnings")
 _QUOTED = re.compile(r"\n| changing property")
 _HARMLESS = "Refusing websocket connection"
-# Whoever closes a page while the server sends to it: Bokeh warns of everybody who leaves.
+# Whoever closes a page while the server sends to it: Bokeh warns of everybody who leaves, and Panel
+# leaves the error to asyncio.
 _LEFT = "Failed sending message as connection was closed"
 _NOISY = ("bokeh", "tornado", "panel", "asyncio", "numba", "matplotlib", "fontTools")
 
@@ -78,7 +81,8 @@ class DiscreetFormatter(logging.Formatter):
 
 def is_news(record: logging.LogRecord) -> bool:
     """Whether an event is one for anybody but those who debug."""
-    return record.msg != _LEFT
+    error = record.exc_info[1] if record.exc_info else None
+    return record.msg != _LEFT and not isinstance(error, WebSocketClosedError)
 
 
 def set_up(level: Level, *, as_json: bool | None = None) -> None:

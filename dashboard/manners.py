@@ -3,7 +3,9 @@
 Threads of one process take turns with the interpreter. A thread that makes a page would take half
 of it from the loop, and more where the loop calls NumPy or Arrow, which let go of the interpreter
 at every call and wait to get it back: a click that costs 24 ms would take 300. So such a thread
-looks, some hundred times a second, whether the loop is at work, and sleeps until its turn is over.
+looks, some hundred times a second, whether the loop is at work, and sleeps until its turn is over;
+while somebody waits for what it makes, only for a moment, or a loop that is always at work would
+never let it come to an end.
 
 What twenty people ask for in the same moment takes a second, and a loop does all that it has before
 it looks for more. So it is given one thing after the other, and comes back to the rest in between.
@@ -16,6 +18,8 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
 from numba.core.compiler_lock import global_compiler_lock
@@ -24,12 +28,14 @@ _NAP_SECONDS = 0.001
 # In a row. A thread works for a moment from one look to the next, so that it gets on, and lets go
 # of any lock that it holds and the loop may wait for.
 _MOST_NAPS = 100
+_MOST_NAPS_WHILE_SOMEBODY_WAITS = 4
 # New objects from one look to the next, two milliseconds of the making of a page.
 _OBJECTS_BETWEEN_LOOKS = 200
 # How long the loop waits for the interpreter when a thread has it.
 _SWITCH_SECONDS = 0.0001
 
 _thread = threading.local()
+_waiting = 0
 _queues: WeakKeyDictionary[asyncio.AbstractEventLoop, deque[asyncio.Future[None]]] = (
     WeakKeyDictionary()
 )
@@ -70,6 +76,22 @@ def give_way() -> None:
     _thread.gives_way = True
 
 
+@contextmanager
+def somebody_waits() -> Iterator[None]:
+    """Let threads take a larger share while somebody waits for one; used in the loop alone."""
+    global _waiting
+    _waiting += 1
+    try:
+        yield
+    finally:
+        _waiting -= 1
+
+
+def people_waiting() -> int:
+    """How many wait for what a thread makes."""
+    return _waiting
+
+
 def _look(phase: str, _: dict[str, int]) -> None:
     """Sleep while a turn of the loop goes on; called by the collector of young objects.
 
@@ -81,7 +103,7 @@ def _look(phase: str, _: dict[str, int]) -> None:
     if global_compiler_lock.is_locked():
         return
     turn = _turns.number
-    for _nap in range(_MOST_NAPS):
+    for _nap in range(_MOST_NAPS_WHILE_SOMEBODY_WAITS if _waiting else _MOST_NAPS):
         if not _turns.at_work or _turns.number != turn:
             break
         time.sleep(_NAP_SECONDS)

@@ -220,9 +220,10 @@ class MapView:
         return self.coloring.shown(self.explorer.hidden)
 
     def _redraw(self, *events: param.parameterized.Event) -> None:
-        if any(event.name == "run" for event in events):
-            self._frame_run()
-        self._recolor()
+        with pn.io.unlocked():  # all of it in one message
+            if any(event.name == "run" for event in events):
+                self._frame_run()
+            self._recolor()
 
     def _frame_run(self) -> None:
         """Show all of a new run."""
@@ -269,7 +270,8 @@ class MapView:
 
         def draw() -> None:
             self._scheduled = False
-            self._draw_view()
+            with pn.io.unlocked():
+                self._draw_view()
 
         document = pn.state.curdoc
         if document is None:

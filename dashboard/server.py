@@ -11,20 +11,29 @@ from dataclasses import dataclass
 
 from bokeh.settings import settings as bokeh_settings
 from panel.io.server import Server, get_server
+from tornado.httputil import HTTPServerRequest
 from tornado.routing import Rule
 
 from core.build import describe
 from core.runs import Store
 from dashboard import fits, health
-from dashboard.admission import DEFAULT_MAXIMUM_SESSIONS, BusyHandler, WhenFull
+from dashboard.admission import (
+    DEFAULT_MAXIMUM_SESSIONS,
+    MAXIMUM_WAITING,
+    BusyHandler,
+    LineHandler,
+    WhenBusy,
+    ticket_of,
+)
 from dashboard.application import TITLE, PageApplication
 from dashboard.heartbeat import heartbeat
 from dashboard.logs import log_request
-from dashboard.manners import make_loop
+from dashboard.manners import make_loop, people_waiting
 from dashboard.memory import Collector, keep_out_of_sight
 from dashboard.page_socket import PageSocket
 from dashboard.security import SecurityHeaders
 from dashboard.spare_pages import SpareHandler, SparePages
+from dashboard.waiting_line import WaitingLine
 
 # A chunk of an uploaded file is the largest message that a page sends.
 _MAXIMUM_MESSAGE_BYTES = 20 * 2**20
@@ -109,22 +118,27 @@ def make_server(settings: ServerSettings) -> Server:
     tornado.add_transform(SecurityHeaders)
 
     spares = SparePages(tornado)
+    line = WaitingLine()
 
     def visitors() -> int:
         return len(server.get_sessions()) + application.pending - len(spares)
 
-    def is_full() -> bool:
+    def is_full(_: HTTPServerRequest) -> bool:
         return visitors() >= settings.maximum_sessions
+
+    def is_crowded(request: HTTPServerRequest) -> bool:
+        return not line.lets_in(ticket_of(request), room=MAXIMUM_WAITING - people_waiting())
 
     collector.take_over()
     context = {
         "application_context": tornado.applications["/"],
         "bokeh_websocket_path": f"{tornado.prefix}/ws",
     }
-    busy = Rule(WhenFull(tornado.prefix, is_full), BusyHandler)
+    full = Rule(WhenBusy(tornado.prefix, is_full), BusyHandler)
+    crowded = Rule(WhenBusy(tornado.prefix, is_crowded), LineHandler, {"line": line})
     page = (f"{tornado.prefix}/?", SpareHandler, {**context, "spares": spares})
     socket = (f"{tornado.prefix}/ws", PageSocket, context)
-    tornado.add_handlers(".*", [busy, page, socket])
+    tornado.add_handlers(".*", [full, crowded, page, socket])
     server.io_loop.add_callback(heartbeat.start)
     server.io_loop.add_callback(spares.fill)
     return server

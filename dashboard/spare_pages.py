@@ -26,6 +26,7 @@ from core.errors import WattfoldError
 from dashboard import fits
 from dashboard.application import PageApplication
 from dashboard.datasets import Catalogue
+from dashboard.manners import somebody_waits
 from dashboard.page_socket import write_ahead
 from dashboard.state import Explorer
 
@@ -92,16 +93,19 @@ class SparePages:
             self._filling = asyncio.get_running_loop().create_task(self._fill(pause))
 
     async def take(self) -> ReadyPage | None:
-        """Return a page of the data that the server shows now, if there is one."""
+        """Return a page of the data that the server shows now; None if there are no data to show.
+
+        Where none is ready, one is made for whoever asks, in turn.
+        """
         shown = _shown_digest()
         found = None
-        while self._spares and found is None:
-            spare = self._spares.popleft()
+        while found is None and shown is not None:
+            spare = self._spares.popleft() if self._spares else self._begin(shown)
             try:
                 page = await spare.making
-            except Exception:  # then one is made now, and tells what is wrong
-                _log.exception("a spare page could not be made")
-                continue
+            except Exception:  # then the library makes one, and tells what is wrong
+                _log.exception("a page could not be made ready")
+                break
             if spare.digest == shown:
                 found = page
                 unblock = page.session.unblock_expiration
@@ -110,6 +114,9 @@ class SparePages:
                 _drop(page.session)
         self.fill(_PAUSE_SECONDS if self._spares else 0.0)
         return found
+
+    def _begin(self, digest: str) -> _Spare:
+        return _Spare(digest, asyncio.get_running_loop().create_task(self._make()))
 
     async def _fill(self, pause: float) -> None:
         await asyncio.sleep(pause)
@@ -120,10 +127,9 @@ class SparePages:
             if digest != self._looked_for:  # once: one that fails would fail again
                 self._looked_for = digest
                 await _have_first_map()
-            making = asyncio.get_running_loop().create_task(self._make())
-            spare = _Spare(digest, making)
+            spare = self._begin(digest)
             self._spares.append(spare)
-            page = await making
+            page = await spare.making
             if self._application.failed(page.session.document):
                 if spare in self._spares:
                     self._spares.remove(spare)
@@ -168,11 +174,12 @@ class SpareHandler(DocHandler):
 
     @authenticated
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        """Answer with the page."""
-        page = None if self._asks_for_more() else await self._spares.take()
-        if page is None:
-            await cast(Awaitable[None], super().get(*args, **kwargs))
-        else:
+        """Answer with the page; who waits for it makes threads hurry."""
+        with somebody_waits():
+            page = None if self._asks_for_more() else await self._spares.take()
+            if page is None:
+                await cast(Awaitable[None], super().get(*args, **kwargs))
+        if page is not None:
             # Bokeh has the token of a session from its start; that of a spare one may be too old.
             token = fresh_token(self.application, page.session.id, self._generate_token_payload())
             page.session._token = token

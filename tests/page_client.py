@@ -10,6 +10,7 @@ import re
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from email.message import Message
 from http.client import HTTPConnection
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -68,18 +69,35 @@ async def leave(connection: WebSocketClientConnection) -> None:
         await asyncio.sleep(0.05)
 
 
+class BusyError(Exception):
+    """The server has no page now.
+
+    It says after how many seconds to ask again, and may hand out a ticket to show then.
+    """
+
+    def __init__(self, headers: Message) -> None:
+        self.seconds = int(headers["Retry-After"])
+        self.ticket = str(headers.get("Set-Cookie", "")).partition(";")[0]
+        super().__init__(f"ask again in {self.seconds} s")
+
+
 class PageClient:
     """One session: ``async with PageClient(host) as page``."""
 
-    def __init__(self, host: str, path: str = "") -> None:
+    def __init__(self, host: str, path: str = "", ticket: str = "") -> None:
         self.host = host
         self.path = path
+        self.ticket = ticket
         self._numbers = itertools.count(1)
         self._answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self.events = 0
 
     async def __aenter__(self) -> Self:
-        status, _, page = await asyncio.to_thread(fetch, self.host, self.path or "/")
+        status, headers, page = await asyncio.to_thread(
+            fetch, self.host, self.path or "/", Cookie=self.ticket
+        )
+        if status == 503:
+            raise BusyError(headers)
         assert status == 200, status
         self._connection = await connect(self.host, token_in(page), path=self.path)
         header, _ = await self._receive()

@@ -12,6 +12,7 @@ import pytest
 from bokeh.core.serialization import Deserializer
 from bokeh.plotting import figure
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
+from tornado.websocket import WebSocketClosedError
 
 from core.errors import InputError
 from dashboard import logs
@@ -88,9 +89,13 @@ def test_who_leaves_is_told_to_those_who_debug(level, told, logging_as_before, c
         assert f'("{logs._LEFT}")' in inspect.getsource(library)
     logs.set_up(level, as_json=True)
     logging.getLogger("bokeh.server.views.ws").warning(logs._LEFT)
+    for error in (WebSocketClosedError(), OSError()):
+        lost = (type(error), error, None)
+        logging.getLogger("asyncio").error("never retrieved", exc_info=lost)
     logging.getLogger("panel.io.document").error("something else")
     events = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
-    assert events == [logs._LEFT] * told + ["something else"]
+    left = [logs._LEFT, "never retrieved"] if told else []
+    assert events == [*left, "never retrieved", "something else"]
 
 
 @pytest.mark.parametrize(("level", "told"), [("debug", True), ("info", False)])

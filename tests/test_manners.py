@@ -10,7 +10,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from page_client import run_alone
 
 from dashboard import manners
-from dashboard.manners import give_way, make_loop, take_turn
+from dashboard.manners import give_way, make_loop, people_waiting, somebody_waits, take_turn
 
 
 @pytest.fixture
@@ -55,6 +55,26 @@ def test_a_thread_sleeps_while_the_loop_is_at_work(loop, monkeypatch):
 
     run_in(loop, work())
     assert found == [manners._MOST_NAPS]
+
+
+def test_a_thread_sleeps_less_while_somebody_waits_for_it(loop, monkeypatch):
+    found = []
+
+    async def work() -> None:
+        with somebody_waits():
+            found.append(naps_of(polite_work, monkeypatch))
+
+    run_in(loop, work())
+    assert found == [manners._MOST_NAPS_WHILE_SOMEBODY_WAITS]
+
+
+def test_who_has_what_they_waited_for_waits_no_longer():
+    with somebody_waits():
+        with pytest.raises(RuntimeError), somebody_waits():
+            assert people_waiting() == 2
+            raise RuntimeError("it could not be made")
+        assert people_waiting() == 1
+    assert people_waiting() == 0
 
 
 def test_a_thread_goes_on_when_the_loop_waits(loop, monkeypatch):

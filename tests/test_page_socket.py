@@ -8,9 +8,10 @@ from bokeh.document import Document
 from bokeh.models import Div
 from bokeh.protocol.messages.pull_doc_req import pull_doc_req
 from page_client import run_alone
+from panel.io.server import WSHandler
 
 from dashboard import page_socket
-from dashboard.page_socket import _send_document, leave_looks_alone, write_ahead
+from dashboard.page_socket import PageSocket, _send_document, leave_looks_alone, write_ahead
 
 
 @pytest.fixture
@@ -113,3 +114,58 @@ def test_wild_changes_are_left_for_bokeh_to_refuse():
     before = copy.deepcopy(patch)
     leave_looks_alone(patch)
     assert patch == before
+
+
+@pytest.fixture
+def handled(monkeypatch) -> list[Any]:
+    """What sockets hand on to Bokeh, in order."""
+    found: list[Any] = []
+
+    async def handle(_: WSHandler, message: Any) -> None:
+        found.append(message)
+
+    monkeypatch.setattr(WSHandler, "_handle", handle)
+    return found
+
+
+def socket() -> PageSocket:
+    """A socket without a connection."""
+    made = PageSocket.__new__(PageSocket)
+    made.handler = SimpleNamespace(_handlers={})
+    return made
+
+
+def test_a_socket_hands_on_changes_without_looks(handled):
+    looks = {"kind": "ModelChanged", "attr": "stylesheets"}
+    patch = SimpleNamespace(msgtype="PATCH-DOC", content={"events": [looks]})
+    other = SimpleNamespace(msgtype="PUSH-DOC", content={"events": [looks]})
+
+    async def send() -> None:
+        for message in (patch, other):
+            await socket()._handle(message)
+
+    run_alone(send())
+    assert [message.content["events"] for message in handled] == [[], [looks]]
+
+
+def test_sockets_answer_with_documents_in_our_way(handled):
+    made = socket()
+    run_alone(made._handle(SimpleNamespace(msgtype="PULL-DOC-REQ")))
+    assert made.handler._handlers == {"PULL-DOC-REQ": _send_document}
+
+
+def test_messages_of_many_sockets_are_handled_one_in_a_turn(handled):
+    async def count_turns() -> None:
+        while sum(turn != "|" for turn in handled) < 3:
+            handled.append("|")
+            await asyncio.sleep(0)
+
+    async def send() -> None:
+        messages = [socket()._handle(SimpleNamespace(msgtype=name)) for name in "abc"]
+        await asyncio.gather(*messages, count_turns())
+
+    run_alone(send())
+    turns = [[]]
+    for item in handled:
+        turns.append([]) if item == "|" else turns[-1].append(item.msgtype)
+    assert [turn for turn in turns if turn] == [["a"], ["b"], ["c"]]

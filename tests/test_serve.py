@@ -16,7 +16,7 @@ from serving import wait_for
 from core.build import build, commit_of, describe
 from core.cli import main
 from dashboard import serve, server
-from dashboard.admission import BUSY
+from dashboard.admission import FULL
 from dashboard.fits import SUBMISSIONS
 
 ROOT = Path(__file__).parents[1]
@@ -195,8 +195,8 @@ def test_panel_serves_the_same_page_with_its_cap_and_the_health_routes(demo_path
             host = f"localhost:{port}"
             assert fetch(host, "/readyz")[0] == 200
             page, busy = run_alone(visit_twice(host, "/app"))
-            assert BUSY in busy
-            assert BUSY not in page
+            assert FULL in busy
+            assert FULL not in page
             assert "Wattfold" in page
         finally:
             panel.terminate()

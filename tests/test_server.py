@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from email.message import Message
 from pathlib import Path
@@ -12,6 +13,8 @@ from bokeh.util.token import generate_jwt_token, get_session_id, get_token_paylo
 from page_client import connect, fetch, leave, run_alone, token_in
 from serving import serving
 from tornado.websocket import WebSocketClosedError
+
+from dashboard.admission import CROWDED, FULL, MAXIMUM_WAITING
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +189,7 @@ def test_beyond_the_cap_the_page_is_busy_at_once(host, token):
     status, headers, text = run_alone(come_third())
     assert status == 503
     assert int(headers["Retry-After"]) > 0
-    assert "Wattfold is busy" in text
+    assert FULL in text
     assert "Content-Security-Policy" in headers
     assert fetch(host, "/healthz")[0] == 200
 
@@ -211,19 +214,50 @@ def test_the_page_that_a_person_waits_for_is_listening_on_this_machine_alone(hos
     assert f"00000000:{port:04X}" not in listening
 
 
-def test_below_a_prefix_visitors_get_pages_of_their_own(demo_path, tmp_path):
+@pytest.fixture(scope="module")
+def roomy_host(demo_path, tmp_path_factory):
+    """Host and port of a server for many, below a prefix."""
+    cache = tmp_path_factory.mktemp("cache")
+    with serving(demo_path, "--prefix", "/demand", cache=cache) as address:
+        yield address.removeprefix("http://")
+
+
+def test_below_a_prefix_visitors_get_pages_of_their_own(roomy_host):
     async def open_all() -> list[str]:
         sessions = []
         for token in tokens:
-            connection = await connect(host, token, path="/demand")
+            connection = await connect(roomy_host, token, path="/demand")
             assert json.loads(await connection.read_message())["msgtype"] == "ACK"
             sessions.append(get_session_id(token))
             await leave(connection)
         return sessions
 
-    with serving(demo_path, "--prefix", "/demand", cache=tmp_path) as address:
-        host = address.removeprefix("http://")
-        pages = [fetch(host, "/demand/"), fetch(host, "/demand/"), fetch(host, "/demand/?x=1")]
-        assert [status for status, _, _ in pages] == [200, 200, 200]
-        tokens = [token_in(text) for _, _, text in pages]
-        assert len(set(run_alone(open_all()))) == 3
+    pages = [fetch(roomy_host, f"/demand/{query}") for query in ("", "", "?x=1")]
+    assert [status for status, _, _ in pages] == [200, 200, 200]
+    tokens = [token_in(text) for _, _, text in pages]
+    assert len(set(run_alone(open_all()))) == 3
+
+
+def test_a_crowd_is_let_in_in_turn(roomy_host):
+    def come(cookie: str = "") -> tuple[int, Message, str]:
+        # With a query, so that no page that is ready answers.
+        return fetch(roomy_host, "/demand/?x=1", Cookie=cookie)
+
+    with ThreadPoolExecutor(max_workers=12) as people:
+        answers = list(people.map(come, [""] * 12))
+    refused = [(headers, text) for status, headers, text in answers if status == 503]
+    assert len(answers) - len(refused) >= MAXIMUM_WAITING
+    assert len(refused) > MAXIMUM_WAITING
+    tickets = {}
+    for headers, text in refused:
+        assert CROWDED in text
+        assert int(headers["Retry-After"]) > 0
+        found = re.search(r"(\d+) came before you|you are the next", text)
+        cookie = headers["Set-Cookie"]
+        assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+        tickets[int(found[1] or 0)] = cookie.partition(";")[0]
+    assert sorted(tickets) == list(range(len(refused)))
+    # There is room again, for those who came first.
+    assert come()[0] == 503
+    assert come(tickets[len(refused) - 1])[0] == 503
+    assert come(tickets[0])[0] == 200

@@ -96,16 +96,27 @@ def test_a_page_that_is_being_made_is_for_whoever_comes(shown, monkeypatch):
     with_spares(visit)
 
 
+def test_where_none_is_ready_pages_are_made_in_turn(shown):
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        first, second, third = await asyncio.gather(*(spares.take() for _ in range(3)))
+        assert None not in (first, second, third)
+        opened = [page.session for page in (first, second, third)]
+        assert sessions(server)[:3] == opened
+        await spares._filling
+        assert len(spares) == 2
+
+    with_spares(visit)
+
+
 def test_pages_of_other_data_are_not_handed_out(shown):
     async def visit(spares: SparePages, server: BokehTornado) -> None:
         await filled(spares)
         old = sessions(server)
         shown[0] = "second"
-        assert await spares.take() is None
+        page = await spares.take()
+        assert page is not None and page.session not in old
         assert all(session.expiration_requested for session in old)
         assert not any(session.expiration_blocked for session in old)
-        await filled(spares)
-        assert await spares.take() is not None
 
     with_spares(visit)
 
@@ -145,7 +156,7 @@ def test_a_session_that_cannot_be_made_is_passed_over(shown, monkeypatch, caplog
         with pytest.raises(RuntimeError):
             await filled(spares)
         assert await spares.take() is None
-        assert "a spare page could not be made" in caplog.text
+        assert "a page could not be made ready" in caplog.text
         with suppress(RuntimeError):
             await spares._filling
 
@@ -208,7 +219,7 @@ def test_the_first_map_is_looked_for_once(shown, monkeypatch):
         await filled(spares)
         assert looks == ["first"]
         shown[0] = "second"
-        assert await spares.take() is None
+        await spares.take()
         await filled(spares)
         assert looks == ["first", "second"]
 
