@@ -46,6 +46,7 @@ _GONE_SECONDS = 40.0
 _TIDY_SECONDS = 15.0  # from the end of the last page to the end of what it left
 
 _BLOCKED = "event loop blocked, worst of a minute"
+_STILL_WAITING = "in the line when the time was up (websocket client)"
 _BUSY = "told that the server is busy (websocket client)"
 
 Times = dict[str, list[float]]
@@ -87,6 +88,7 @@ async def visit(host: str, times: Times, errors: list[str], until: float) -> Non
             times[_BUSY].append(time.perf_counter() - asked)
             ticket = busy.ticket
             await asyncio.sleep(busy.seconds)
+    times[_STILL_WAITING].append(time.perf_counter() - came)
 
 
 async def use_page(

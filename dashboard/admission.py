@@ -2,11 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
-
-from tornado.httputil import HTTPServerRequest
-from tornado.routing import Matcher
-from tornado.web import RequestHandler
+from dataclasses import dataclass
 
 from core.errors import InputError
 from dashboard.waiting_line import WaitingLine
@@ -17,13 +13,10 @@ DEFAULT_MAXIMUM_SESSIONS = 60
 # and longer while many people are at work: nobody is to look at an empty window for long.
 MAXIMUM_WAITING = 3
 
-_FULL_SECONDS = 20
-_LINE_SECONDS = 5
-_TICKET = "wattfold-ticket"
-
 FULL = "As many people as this server can serve are on it."
-CROWDED = "Many people are opening it at this moment"
+CROWDED = "Many people are opening it at this moment."
 
+_ASK_SECONDS = 5
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -35,7 +28,8 @@ _PAGE = """<!doctype html>
         color-scheme: light dark; background: Canvas; color: CanvasText}}
 </style>
 <h1>Wattfold is busy</h1>
-<p>{why} This page asks again every {seconds} seconds, and opens when {when}.</p>
+<p>{why} {place}</p>
+<p>This page asks again every {seconds} seconds, and opens when it is your turn.</p>
 </html>
 """
 
@@ -48,51 +42,46 @@ def maximum_sessions() -> int:
     return int(text)
 
 
-class WhenBusy(Matcher):
-    """Matches who asks for the page and cannot have it now; those who have it are not met."""
+@dataclass(frozen=True)
+class Refusal:
+    """Why somebody has no page now, and the ticket that keeps their place until they ask again."""
 
-    def __init__(self, path: str, is_busy: Callable[[HTTPServerRequest], bool]) -> None:
-        self._path = path.rstrip("/")
-        self._is_busy = is_busy
+    why: str
+    before: int
+    ticket: str
+    seconds: int = _ASK_SECONDS
 
-    def match(self, request: HTTPServerRequest) -> dict[str, Any] | None:
-        """Take the request away from the page, or leave it alone."""
-        asks = request.path.rstrip("/") == self._path
-        return {} if asks and self._is_busy(request) else None
-
-
-class BusyHandler(RequestHandler):
-    """Says that the server is full, at the cost of a few hundred bytes."""
-
-    def get(self) -> None:
-        """Answer with a page that asks again."""
-        self.tell(FULL, "somebody leaves", seconds=_FULL_SECONDS)
-
-    def tell(self, why: str, when: str, *, seconds: int) -> None:
-        """Say why there is no page, when there will be one, and how often to ask."""
-        self.set_status(503)
-        self.set_header("Retry-After", str(seconds))
-        self.set_header("Cache-Control", "no-store")
-        self.finish(_PAGE.format(why=why, when=when, seconds=seconds))
+    @property
+    def page(self) -> str:
+        """What is shown in place of the page; it asks again by itself."""
+        people = "1 person" if self.before == 1 else f"{self.before:,} people"
+        place = f"{people} came before you." if self.before else "You are the next."
+        return _PAGE.format(why=self.why, place=place, seconds=self.seconds)
 
 
-class LineHandler(BusyHandler):
-    """Says how many people come first, and knows who asks again by a cookie."""
+class Admission:
+    """Decides who gets a page.
 
-    def initialize(self, line: WaitingLine) -> None:
-        """Know the line."""
-        self._line = line
+    Parameters
+    ----------
+    visitors, waiting : callable
+        How many people have a page or will have one, and how many wait for one that is being made.
+    maximum : int
+        How many may have one.
+    """
 
-    def get(self) -> None:
-        """Answer with a page that asks again."""
-        ticket = self._line.wait(ticket_of(self.request))
-        before = self._line.people_before(ticket)
-        self.set_cookie(_TICKET, ticket, httponly=True, samesite="Strict")
-        come = f"{before:,} came before you" if before else "you are the next"
-        self.tell(f"{CROWDED}; {come}.", "it is your turn", seconds=_LINE_SECONDS)
+    def __init__(
+        self, *, visitors: Callable[[], int], waiting: Callable[[], int], maximum: int
+    ) -> None:
+        self._visitors = visitors
+        self._waiting = waiting
+        self._maximum = maximum
+        self.line = WaitingLine()
 
-
-def ticket_of(request: HTTPServerRequest) -> str | None:
-    """What somebody who has waited in the line shows."""
-    shown = request.cookies.get(_TICKET)
-    return shown.value if shown else None
+    def ask(self, ticket: str | None) -> Refusal | None:
+        """Let somebody in, or say why not."""
+        places = self._maximum - self._visitors()
+        if self.line.lets_in(ticket, room=min(places, MAXIMUM_WAITING - self._waiting())):
+            return None
+        ticket, before = self.line.wait(ticket)
+        return Refusal(CROWDED if places > 0 else FULL, before, ticket)

@@ -25,6 +25,7 @@ from weakref import WeakKeyDictionary
 from numba.core.compiler_lock import global_compiler_lock
 
 _NAP_SECONDS = 0.001
+_WAKE_SECONDS = 0.005
 # In a row. A thread works for a moment from one look to the next, so that it gets on, and lets go
 # of any lock that it holds and the loop may wait for.
 _MOST_NAPS = 100
@@ -36,6 +37,7 @@ _SWITCH_SECONDS = 0.0001
 
 _thread = threading.local()
 _waiting = 0
+_awake = False
 _queues: WeakKeyDictionary[asyncio.AbstractEventLoop, deque[asyncio.Future[None]]] = (
     WeakKeyDictionary()
 )
@@ -76,6 +78,23 @@ def give_way() -> None:
     _thread.gives_way = True
 
 
+def give_way_no_longer() -> None:
+    """Let threads go on: the loop has ended, and with it its turn."""
+    _turns.at_work = False
+
+
+@contextmanager
+def everybody_awake() -> Iterator[None]:
+    """Let nobody sleep; whoever sleeps is the collector's, and no other collection goes on then."""
+    global _awake
+    _awake = True
+    try:
+        time.sleep(_WAKE_SECONDS)
+        yield
+    finally:
+        _awake = False
+
+
 @contextmanager
 def somebody_waits() -> Iterator[None]:
     """Let threads take a larger share while somebody waits for one; used in the loop alone."""
@@ -104,7 +123,7 @@ def _look(phase: str, _: dict[str, int]) -> None:
         return
     turn = _turns.number
     for _nap in range(_MOST_NAPS_WHILE_SOMEBODY_WAITS if _waiting else _MOST_NAPS):
-        if not _turns.at_work or _turns.number != turn:
+        if _awake or not _turns.at_work or _turns.number != turn:
             break
         time.sleep(_NAP_SECONDS)
 

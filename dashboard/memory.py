@@ -18,6 +18,8 @@ from panel.io.state import state
 from panel.viewable import Viewable
 from param import Parameterized
 
+from dashboard.manners import everybody_awake
+
 # Each leaves a quarter of a megabyte until it is looked for.
 _MOST_CLOSED = 500
 
@@ -84,8 +86,7 @@ class Collector:
     is_empty : callable
         Whether nobody has a page open.
     run : callable
-        Does some work in the thread in which pages are made. While that thread sleeps on the
-        collector's behalf (see :mod:`dashboard.manners`), no other can collect anything.
+        Does some work in the thread in which pages are made.
     """
 
     def __init__(
@@ -111,12 +112,14 @@ class Collector:
 
 
 def _collect_all() -> None:
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
+    with everybody_awake():
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
 
 
 def keep_out_of_sight() -> None:
     """Let the collector pass over what is there now."""
-    gc.collect(1)  # what is young and dead already
-    gc.freeze()
+    with everybody_awake():
+        gc.collect(1)  # what is young and dead already
+        gc.freeze()

@@ -11,29 +11,21 @@ from dataclasses import dataclass
 
 from bokeh.settings import settings as bokeh_settings
 from panel.io.server import Server, get_server
-from tornado.httputil import HTTPServerRequest
-from tornado.routing import Rule
+from tornado.web import ErrorHandler
 
 from core.build import describe
 from core.runs import Store
 from dashboard import fits, health
-from dashboard.admission import (
-    DEFAULT_MAXIMUM_SESSIONS,
-    MAXIMUM_WAITING,
-    BusyHandler,
-    LineHandler,
-    WhenBusy,
-    ticket_of,
-)
+from dashboard.admission import DEFAULT_MAXIMUM_SESSIONS, Admission
 from dashboard.application import TITLE, PageApplication
 from dashboard.heartbeat import heartbeat
 from dashboard.logs import log_request
-from dashboard.manners import make_loop, people_waiting
+from dashboard.manners import give_way_no_longer, make_loop, people_waiting
 from dashboard.memory import Collector, keep_out_of_sight
+from dashboard.page_request import PageRequest
 from dashboard.page_socket import PageSocket
 from dashboard.security import SecurityHeaders
-from dashboard.spare_pages import SpareHandler, SparePages
-from dashboard.waiting_line import WaitingLine
+from dashboard.spare_pages import SparePages
 
 # A chunk of an uploaded file is the largest message that a page sends.
 _MAXIMUM_MESSAGE_BYTES = 20 * 2**20
@@ -118,27 +110,28 @@ def make_server(settings: ServerSettings) -> Server:
     tornado.add_transform(SecurityHeaders)
 
     spares = SparePages(tornado)
-    line = WaitingLine()
 
     def visitors() -> int:
         return len(server.get_sessions()) + application.pending - len(spares)
-
-    def is_full(_: HTTPServerRequest) -> bool:
-        return visitors() >= settings.maximum_sessions
-
-    def is_crowded(request: HTTPServerRequest) -> bool:
-        return not line.lets_in(ticket_of(request), room=MAXIMUM_WAITING - people_waiting())
 
     collector.take_over()
     context = {
         "application_context": tornado.applications["/"],
         "bokeh_websocket_path": f"{tornado.prefix}/ws",
     }
-    full = Rule(WhenBusy(tornado.prefix, is_full), BusyHandler)
-    crowded = Rule(WhenBusy(tornado.prefix, is_crowded), LineHandler, {"line": line})
-    page = (f"{tornado.prefix}/?", SpareHandler, {**context, "spares": spares})
-    socket = (f"{tornado.prefix}/ws", PageSocket, context)
-    tornado.add_handlers(".*", [full, crowded, page, socket])
+    admission = Admission(
+        visitors=visitors, waiting=people_waiting, maximum=settings.maximum_sessions
+    )
+    page = {**context, "spares": spares, "admission": admission}
+    tornado.add_handlers(
+        ".*",
+        [
+            (f"{tornado.prefix}/?", PageRequest, page),
+            (f"{tornado.prefix}/ws", PageSocket, context),
+            # Makes a page that nobody has asked admission for, to be put in a page of another host.
+            (f"{tornado.prefix}/autoload.js", ErrorHandler, {"status_code": 404}),
+        ],
+    )
     server.io_loop.add_callback(heartbeat.start)
     server.io_loop.add_callback(spares.fill)
     return server
@@ -165,6 +158,7 @@ def run_until_stopped(server: Server) -> None:
     keep_out_of_sight()
     _log.info("serving", extra={"version": describe(), "port": server.port})
     server.io_loop.start()
+    give_way_no_longer()
     _end_at_the_latest(_STOP_SECONDS)
     fits.pool().close()
     server.stop()

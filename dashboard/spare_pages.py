@@ -1,14 +1,13 @@
 """Pages that are there before anybody asks for them.
 
-The models of a page take a second of the processor to make and to write. Whoever opens the page as
-it is at first, without a link to a view or to another dataset, gets one that waits for them, with
-its first map on it.
+The models of a page take a second or two of the processor to make and to write. Whoever opens the
+page as it is at first, without a link to a view or to another dataset, gets one that waits for
+them, with its first map on it.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
@@ -17,16 +16,14 @@ from bokeh.server.session import ServerSession
 from bokeh.server.tornado import BokehTornado
 from bokeh.util.token import generate_jwt_token, generate_session_id
 from panel.io.resources import Resources
-from panel.io.server import DocHandler, server_html_page_for_session
+from panel.io.server import server_html_page_for_session
 from panel.io.state import set_curdoc
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
-from tornado.web import authenticated
 
 from core.errors import WattfoldError
 from dashboard import fits
 from dashboard.application import PageApplication
 from dashboard.datasets import Catalogue
-from dashboard.manners import somebody_waits
 from dashboard.page_socket import write_ahead
 from dashboard.state import Explorer
 
@@ -48,14 +45,17 @@ _PLACEHOLDER = "PLACE-OF-THE-TOKEN"
 
 @dataclass(frozen=True)
 class ReadyPage:
-    """A session and the text that opens it in a browser."""
+    """A session and the text that opens it in a browser.
+
+    Attributes
+    ----------
+    digest : str, optional
+        Of the data that it shows; None if it is what one visitor asked for.
+    """
 
     session: ServerSession
     html: str
-
-    def open_with(self, token: str) -> str:
-        """The text for whoever gets the token."""
-        return self.html.replace(_PLACEHOLDER, token)
+    digest: str | None
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class _Spare:
     """A page that is made, or is being made, of a dataset."""
 
     digest: str
-    making: asyncio.Task[ReadyPage]
+    making: asyncio.Future[ReadyPage]
 
 
 class SparePages:
@@ -81,6 +81,8 @@ class SparePages:
         self._application = cast(PageApplication, self._context.application)
         self._spares: deque[_Spare] = deque()
         self._filling: asyncio.Task[None] | None = None
+        # Each is made and written before the next: who comes first does not wait for the others.
+        self._one_at_a_time = asyncio.Lock()
         self._looked_for: str | None = None  # the data whose first map was made or looked up
 
     def __len__(self) -> int:
@@ -93,7 +95,7 @@ class SparePages:
             self._filling = asyncio.get_running_loop().create_task(self._fill(pause))
 
     async def take(self) -> ReadyPage | None:
-        """Return a page of the data that the server shows now; None if there are no data to show.
+        """Return a page of the data that the server shows now; None if it has none to show.
 
         Where none is ready, one is made for whoever asks, in turn.
         """
@@ -101,22 +103,42 @@ class SparePages:
         found = None
         while found is None and shown is not None:
             spare = self._spares.popleft() if self._spares else self._begin(shown)
-            try:
-                page = await spare.making
-            except Exception:  # then the library makes one, and tells what is wrong
-                _log.exception("a page could not be made ready")
-                break
+            page = await spare.making
             if spare.digest == shown:
                 found = page
-                unblock = page.session.unblock_expiration
-                asyncio.get_running_loop().call_later(_CONNECT_SECONDS, unblock)
             else:
                 _drop(page.session)
         self.fill(_PAUSE_SECONDS if self._spares else 0.0)
         return found
 
+    async def make_for(self, request: HTTPServerRequest, payload: Any) -> ReadyPage:
+        """Make the page that somebody asks for in particular, as a link does."""
+        return await self._make(request, payload)
+
+    def hand_out(self, page: ReadyPage, payload: Any) -> str:
+        """Return the text of a page for its visitor, who now has to open the connection."""
+        server, session = self._tornado, page.session
+        # Bokeh has the token of a session from its start; that of a spare one may be too old.
+        session._token = fresh_token(server, session.id, payload)
+        asyncio.get_running_loop().call_later(_CONNECT_SECONDS, session.unblock_expiration)
+        return page.html.replace(_PLACEHOLDER, session._token)
+
+    def put_back(self, page: ReadyPage) -> None:
+        """Take a page that its visitor did not wait for."""
+        if page.digest is None:
+            _drop(page.session)
+            return
+        made = asyncio.get_running_loop().create_future()
+        made.set_result(page)
+        self._spares.appendleft(_Spare(page.digest, made))
+
     def _begin(self, digest: str) -> _Spare:
-        return _Spare(digest, asyncio.get_running_loop().create_task(self._make()))
+        server = self._tornado
+        line = RequestStartLine("GET", f"{server.prefix}/", "HTTP/1.1")
+        headers = HTTPHeaders({"Host": "localhost"})
+        request = HTTPServerRequest(start_line=line, headers=headers)
+        making = asyncio.get_running_loop().create_task(self._make(request, {}, digest))
+        return _Spare(digest, making)
 
     async def _fill(self, pause: float) -> None:
         await asyncio.sleep(pause)
@@ -129,24 +151,33 @@ class SparePages:
                 await _have_first_map()
             spare = self._begin(digest)
             self._spares.append(spare)
-            page = await spare.making
-            if self._application.failed(page.session.document):
+            try:
+                page = await spare.making
+                failed = self._application.failed(page.session.document)
+            except Exception:
+                _log.exception("a spare page could not be made")
+                failed = True
+            if failed:
                 if spare in self._spares:
                     self._spares.remove(spare)
-                    _drop(page.session)
+                    if spare.making.exception() is None:
+                        _drop(page.session)
                 return  # the next who comes may have more luck
 
-    async def _make(self) -> ReadyPage:
-        """Make a session as if somebody had asked for ``/``, and write down all of it."""
-        server = self._tornado
-        token = fresh_token(server, id := _new_id(server), {})
-        line = RequestStartLine("GET", f"{server.prefix}/", "HTTP/1.1")
-        headers = HTTPHeaders({"Host": "localhost"})
-        request = HTTPServerRequest(start_line=line, headers=headers)
-        session = await self._context.create_session_if_needed(id, request, token)
-        session.block_expiration()
-        html = await self._application.in_thread(self._write, session)
-        return ReadyPage(session, html)
+    async def _make(
+        self, request: HTTPServerRequest, payload: Any, digest: str | None = None
+    ) -> ReadyPage:
+        """Make a session for a request, and write down all of it."""
+        async with self._one_at_a_time:
+            token = fresh_token(self._tornado, id := _new_id(self._tornado), payload)
+            session = await self._context.create_session_if_needed(id, request, token)
+            session.block_expiration()
+            try:
+                html = await self._application.in_thread(self._write, session)
+            except BaseException:
+                _drop(session)
+                raise
+            return ReadyPage(session, html, digest)
 
     def _write(self, session: ServerSession) -> str:
         doc = session.document
@@ -162,40 +193,6 @@ class SparePages:
             )
         write_ahead(doc)
         return html
-
-
-class SpareHandler(DocHandler):
-    """Answers with a page that is ready, or with one that is made now."""
-
-    def initialize(self, *args: Any, spares: SparePages, **kwargs: Any) -> None:
-        """Know where ready pages are."""
-        super().initialize(*args, **kwargs)
-        self._spares = spares
-
-    @authenticated
-    async def get(self, *args: Any, **kwargs: Any) -> None:
-        """Answer with the page; who waits for it makes threads hurry."""
-        with somebody_waits():
-            page = None if self._asks_for_more() else await self._spares.take()
-            if page is None:
-                await cast(Awaitable[None], super().get(*args, **kwargs))
-        if page is not None:
-            # Bokeh has the token of a session from its start; that of a spare one may be too old.
-            token = fresh_token(self.application, page.session.id, self._generate_token_payload())
-            page.session._token = token
-            self.set_header("Cache-Control", "no-store")  # for the token's sake
-            self.set_header("Content-Type", "text/html")
-            self.write(page.open_with(token))
-        if self.get_status() == 200:
-            _log.info("session opened")
-
-    def _asks_for_more(self) -> bool:
-        request = self.request
-        return bool(
-            request.arguments
-            or "Bokeh-Session-Id" in request.headers
-            or not request.path.endswith("/")  # below a prefix: led there first
-        )
 
 
 def fresh_token(server: BokehTornado, id: str, payload: Any) -> str:

@@ -1,6 +1,7 @@
 import asyncio
 import gc
 import threading
+import time
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -10,7 +11,15 @@ from numba.core.compiler_lock import global_compiler_lock
 from page_client import run_alone
 
 from dashboard import manners
-from dashboard.manners import give_way, make_loop, people_waiting, somebody_waits, take_turn
+from dashboard.manners import (
+    everybody_awake,
+    give_way,
+    give_way_no_longer,
+    make_loop,
+    people_waiting,
+    somebody_waits,
+    take_turn,
+)
 
 
 @pytest.fixture
@@ -66,6 +75,46 @@ def test_a_thread_sleeps_less_while_somebody_waits_for_it(loop, monkeypatch):
 
     run_in(loop, work())
     assert found == [manners._MOST_NAPS_WHILE_SOMEBODY_WAITS]
+
+
+def test_nobody_sleeps_for_a_loop_that_has_ended(loop, monkeypatch):
+    async def work() -> None:
+        pass
+
+    run_in(loop, work())
+    assert naps_of(polite_work, monkeypatch) == manners._MOST_NAPS
+    give_way_no_longer()
+    assert naps_of(polite_work, monkeypatch) == 0
+
+
+def test_who_sleeps_wakes_for_a_collection(loop):
+    """It would do nothing, silently, while the collector's callback sleeps in another thread."""
+    found = []
+
+    async def work() -> None:
+        asleep = threading.Thread(target=sleep_long)
+        asleep.start()
+        time.sleep(0.05)
+        phases = []
+
+        def note(phase: str, what: dict[str, int]) -> None:
+            phases.append((phase, what["generation"]))
+
+        gc.callbacks.append(note)
+        gc.collect()
+        found.append(("start", 2) in phases)
+        with everybody_awake():
+            gc.collect()
+        found.append(("start", 2) in phases)
+        asleep.join()
+
+    def sleep_long() -> None:
+        give_way()
+        for _ in range(20):
+            gc.collect(0)
+
+    run_in(loop, work())
+    assert found == [False, True]
 
 
 def test_who_has_what_they_waited_for_waits_no_longer():

@@ -245,7 +245,7 @@ def test_another_method_draws_another_map(driver):
     driver.choose("Map by", "Laplacian eigenmaps")
     driver.wait_until("plot.below[0].axis_label == 'Laplacian eigenmaps 1'")
     driver.choose("Neighbours by", "k-d tree")
-    expect(driver.page.get_by_label("epsilon")).to_be_visible()
+    expect(driver.page.get_by_label("epsilon", exact=True)).to_be_visible()
     driver.choose("Map by", "ISOMAP")
     driver.wait_until("plot.below[0].axis_label == 'ISOMAP 1'")
     driver.choose("Neighbours by", "Automatic")
@@ -260,6 +260,13 @@ def test_a_setting_is_typed_and_stepped_within_its_bounds(driver, dataset, resul
         expect(epsilon).to_have_value(shown)
     epsilon.press("ArrowUp")
     expect(epsilon).to_have_value("0.3")
+    epsilon.fill("1.5")
+    epsilon.press("ArrowDown")
+    expect(epsilon).to_have_value("1.4")
+    leaf_size = driver.page.get_by_role("spinbutton", name="leaf size")
+    leaf_size.fill("1,000")
+    leaf_size.press("Enter")
+    expect(leaf_size).to_have_value("1000")
     # Faster than the server answers: what is typed stays, and the last of it is what counts.
     for typed in ("2", "0.3", "4", "0.3", "5"):
         epsilon.fill(typed)
@@ -270,9 +277,22 @@ def test_a_setting_is_typed_and_stepped_within_its_bounds(driver, dataset, resul
     expect(epsilon).to_have_value("5.0")
     driver.wait_for_map(result.n)
     scene = Scene.from_token(driver.share().removeprefix("?view="), dataset)
-    assert scene.config.neighbors_parameters["epsilon"] == 5.0
+    assert scene.config.neighbors_parameters == {"epsilon": 5.0, "leaf_size": 1000}
     driver.choose("Neighbours by", "Automatic")
     expect(epsilon).to_have_count(0)
+    driver.wait_for_map(result.n)
+
+
+def test_a_setting_says_what_it_is_for(driver, result):
+    driver.choose("Neighbours by", "k-d tree")
+    about = driver.page.get_by_text(re.compile(r"^A distance found is at most"))
+    expect(about).to_be_hidden()
+    driver.button("About epsilon").press("Enter")
+    expect(about).to_be_visible()
+    expect(driver.page.get_by_label("epsilon", exact=True)).to_have_accessible_description(
+        re.compile(r"^A distance found is at most")
+    )
+    driver.choose("Neighbours by", "Automatic")
     driver.wait_for_map(result.n)
 
 

@@ -2,7 +2,6 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 import pytest
 from bokeh.server.tornado import BokehTornado
 from bokeh.util.token import check_token_signature, generate_session_id, get_session_id
-from page_client import run_alone
+from page_client import run_alone, token_in
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 
 from dashboard import application, fits, spare_pages
 from dashboard.application import PageApplication
@@ -40,6 +40,11 @@ def with_spares(work: Callable[[SparePages, BokehTornado], Coroutine[Any, Any, N
         await work(SparePages(server), server)
 
     run_alone(serve())
+
+
+def request(path: str) -> HTTPServerRequest:
+    headers = HTTPHeaders({"Host": "localhost"})
+    return HTTPServerRequest(start_line=RequestStartLine("GET", path, "HTTP/1.1"), headers=headers)
 
 
 async def filled(spares: SparePages) -> None:
@@ -147,18 +152,98 @@ def test_a_page_that_could_not_be_made_is_not_kept(shown, monkeypatch):
     with_spares(visit)
 
 
-def test_a_session_that_cannot_be_made_is_passed_over(shown, monkeypatch, caplog):
+def test_a_session_that_cannot_be_made_is_not_kept(shown, monkeypatch, caplog):
     async def fail(*_: Any) -> None:
         raise RuntimeError("no session")
 
     async def visit(spares: SparePages, server: BokehTornado) -> None:
         monkeypatch.setattr(spares._context, "create_session_if_needed", fail)
+        await filled(spares)
+        assert len(spares) == 0
+        assert "a spare page could not be made" in caplog.text
         with pytest.raises(RuntimeError):
-            await filled(spares)
-        assert await spares.take() is None
-        assert "a page could not be made ready" in caplog.text
-        with suppress(RuntimeError):
-            await spares._filling
+            await spares.take()
+
+    with_spares(visit)
+
+
+def test_a_page_that_cannot_be_written_leaves_no_session(shown, monkeypatch):
+    def fail(*_: Any) -> str:
+        raise MemoryError
+
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        monkeypatch.setattr(SparePages, "_write", fail)
+        await filled(spares)
+        with pytest.raises(MemoryError):
+            await spares.take()
+        assert len(spares) == 0
+        assert len(sessions(server)) == 2
+        for session in sessions(server):
+            assert session.expiration_requested
+            assert not session.expiration_blocked
+
+    with_spares(visit)
+
+
+def test_who_comes_first_does_not_wait_for_the_others(shown, monkeypatch):
+    done: list[str] = []
+
+    def make() -> PlainText:
+        done.append("made")
+        return PlainText("the page")
+
+    write = SparePages._write
+
+    def note(spares: SparePages, session: Any) -> str:
+        done.append("written")
+        return write(spares, session)
+
+    monkeypatch.setattr(application, "create_page", make)
+    monkeypatch.setattr(SparePages, "_write", note)
+
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        await asyncio.gather(spares.take(), spares.take())
+        assert done[:4] == ["made", "written", "made", "written"]
+
+    with_spares(visit)
+
+
+def test_a_page_whose_visitor_left_is_for_the_next(shown):
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        await filled(spares)
+        page = await spares.take()
+        spares.put_back(page)
+        assert page.session.expiration_blocked
+        assert await spares.take() is page
+
+    with_spares(visit)
+
+
+def test_a_page_made_for_a_visitor_who_left_goes(shown):
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        payload = {"arguments": {"view": [b"x"]}}
+        page = await spares.make_for(request("/?view=x"), payload)
+        (session,) = sessions(server)
+        assert session.document.session_context.request.arguments == {"view": [b"x"]}
+        spares.put_back(page)
+        assert session.expiration_requested and not session.expiration_blocked
+
+    with_spares(visit)
+
+
+def test_a_page_is_handed_out_with_a_token_of_its_session(shown, monkeypatch):
+    monkeypatch.setattr(spare_pages, "_CONNECT_SECONDS", 0.0)
+
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        page = await spares.take()
+        text = spares.hand_out(page, {"arguments": {}})
+        token = token_in(text)
+        assert get_session_id(token) == page.session.id
+        assert page.session.token == token
+        assert check_token_signature(token, secret_key=b"secret", signed=True)
+        # Whoever does not connect is not waited for.
+        await asyncio.sleep(0.05)
+        assert not page.session.expiration_blocked
 
     with_spares(visit)
 

@@ -5,9 +5,10 @@ const STYLE = `
   fieldset:hover {border-color: currentColor}
   fieldset:focus-within {border-color: #3b82f6; outline: 1px solid #3b82f6}
   legend {font-size: 0.75rem; line-height: 1; padding: 0 4px; margin-left: 5px; opacity: 0.75}
-  .help {display: inline-flex; justify-content: center; width: 9px; height: 9px; margin-left: 5px;
-    border: 1px solid currentColor; border-radius: 50%; font: 600 7.5px/9px sans-serif;
+  button.help {display: inline-flex; justify-content: center; width: 11px; height: 11px; margin: 0 0 0 5px;
+    border: 1px solid currentColor; border-radius: 50%; font: 600 7.5px/9px sans-serif; opacity: 1;
     vertical-align: 1px; cursor: help}
+  .about {margin: 0 6px 8px; font-size: 0.8rem; line-height: 1.4; opacity: 0.75}
   input[type=text], select {flex: 1; min-width: 0; font: inherit; font-size: 1rem; color: inherit;
     background: none; border: 0; outline: none; padding: 0 8px 5px}
   select {appearance: none; cursor: pointer}
@@ -19,7 +20,8 @@ const STYLE = `
     cursor: pointer}
   button:hover {opacity: 1; background: color-mix(in srgb, currentColor 9%, transparent)}
   button:disabled {opacity: 0.25; cursor: default; background: none}
-  .switch {display: flex; align-items: center; gap: 10px; margin: 4px 0 8px 4px; cursor: pointer}
+  .switch {display: flex; align-items: center; margin: 4px 0 8px 4px}
+  .switch label {display: flex; align-items: center; gap: 10px; cursor: pointer}
   input[type=checkbox] {width: 18px; height: 18px; margin: 0; accent-color: #3b82f6}`
 
 const element = (tag, attributes = {}, ...children) => {
@@ -28,12 +30,32 @@ const element = (tag, attributes = {}, ...children) => {
   return made
 }
 
-const help_of = (field) =>
-  element("span", {className: "help", title: field.help, textContent: "i", ariaHidden: "true"})
+const about_of = (field) =>
+  element("p", {id: `about-${field.name}`, className: "about", textContent: field.help, hidden: true})
+
+// What a field is for: on hover, and below the field for those who have no mouse.
+function help_of(field, about) {
+  const button = element("button", {
+    type: "button", className: "help", title: field.help, textContent: "i",
+    ariaLabel: `About ${field.label}`, ariaExpanded: "false",
+  })
+  button.addEventListener("click", (event) => {
+    event.preventDefault()
+    about.hidden = !about.hidden
+    button.ariaExpanded = String(!about.hidden)
+  })
+  return button
+}
 
 function within(field, number) {
   const whole = field.kind === "int" ? Math.round(number) : number
   return Math.min(Math.max(whole, field.low ?? -Infinity), field.high ?? Infinity)
+}
+
+// Of whole numbers, a comma parts thousands; of others it may be the decimal mark.
+function number_in(field, text) {
+  const plain = text.replace(/\s/g, "").replace(/,/g, field.kind === "int" ? "" : ".")
+  return plain === "" ? NaN : Number(plain)
 }
 
 function written(field, value) {
@@ -66,10 +88,12 @@ function number_field(field, value, tell) {
       tell(after)
     }
   }
-  const read = () => use(input.value.trim() === "" ? NaN : Number(input.value.replace(",", ".")))
-  // 0.1 + 0.2 is to be 0.3.
-  const move = (by) => use(Number((value() + by * step).toPrecision(12)))
-  input.addEventListener("change", read)
+  const move = (by) => {
+    const typed = number_in(field, input.value)
+    const from = Number.isFinite(typed) ? typed : value()
+    use(Number((from + by * step).toPrecision(12)))  // 0.1 + 0.2 is to be 0.3
+  }
+  input.addEventListener("change", () => use(number_in(field, input.value)))
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowUp" || event.key === "ArrowDown") {
       event.preventDefault()
@@ -92,20 +116,26 @@ function choice_field(field, value, tell) {
 function switch_field(field, value, tell) {
   const box = element("input", {type: "checkbox"})
   box.addEventListener("change", () => tell(box.checked))
-  const label = element("label", {className: "switch"}, box, field.label, help_of(field))
-  return {control: box, frame: label, show: (now) => (box.checked = now)}
+  const label = element("label", {}, box, field.label)
+  return {control: box, label, show: (now) => (box.checked = now)}
 }
 
 function make_field(field, value, tell) {
   const kind = field.choices.length ? choice_field
     : field.kind === "bool" ? switch_field : number_field
   const made = kind(field, value, tell)
-  made.control.setAttribute("aria-label", field.label)
-  made.control.setAttribute("aria-description", field.help)
+  made.control.id = `field-${field.name}`
+  const about = about_of(field)
+  made.control.setAttribute("aria-describedby", about.id)
   made.show(value())
-  const legend = element("legend", {}, field.label, help_of(field))
-  const {className = "", parts = []} = made
-  return {frame: element("fieldset", {className}, legend, ...parts), ...made}
+  const help = help_of(field, about)
+  if (made.label) {
+    return {...made, frame: element("div", {}, element("div", {className: "switch"}, made.label, help), about)}
+  }
+  const label = element("label", {htmlFor: made.control.id, textContent: field.label})
+  const box = element("fieldset", {className: made.className ?? "", role: "presentation"},
+    element("legend", {}, label, help), ...made.parts)
+  return {...made, frame: element("div", {}, box, about)}
 }
 
 export function render({model}) {
