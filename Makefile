@@ -3,6 +3,7 @@ PYTHON ?= python3.11
 PORT ?= 5006
 DEMO := data/demo
 BIN := .venv/bin
+TEST_EXTRAS := [docs,test,cluster]
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: run test soak check format bench docs screenshots clean
@@ -51,22 +52,24 @@ $(DEMO)/manifest.json: | .venv/installed
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: PYTHON=... make" >&2; exit 1; }
 	$(PYTHON) -m venv .venv || { rm -rf .venv; apt-get install -y -qq python3-venv && $(PYTHON) -m venv .venv; }
 
+# With all that a target needs in one call of pip, which looks through all packages at every call.
 # annoy and hnswlib are compiled when they are installed, which takes a C++ compiler.
-.venv/installed: pyproject.toml constraints.txt | .venv/bin/python
+define install
 	@command -v c++ >/dev/null || (apt-get update -qq && apt-get install -y -qq g++) \
 	  || { echo "A C++ compiler is needed: install g++ and run make again." >&2; exit 1; }
 	@echo "Installing Wattfold into .venv (a few minutes, once) ..."
-	$(PIP) -e .
-	@touch $@
+	$(PIP) -e '.$(1)'
+	@touch $(2)
+endef
 
-.venv/installed-docs: .venv/installed
-	$(PIP) -e '.[docs]'
-	@touch $@
+.venv/installed: pyproject.toml constraints.txt | .venv/bin/python
+	$(call install,,$@)
 
-.venv/installed-test: .venv/installed-docs
-	$(PIP) -e '.[test,cluster]'
-	@touch $@
+.venv/installed-docs: pyproject.toml constraints.txt | .venv/bin/python
+	$(call install,[docs],$@ .venv/installed)
+
+.venv/installed-test: pyproject.toml constraints.txt | .venv/bin/python
+	$(call install,$(TEST_EXTRAS),$@ .venv/installed-docs .venv/installed)
 
 .venv/installed-bench: .venv/installed-test
-	$(PIP) -e '.[bench]'
-	@touch $@
+	$(call install,[bench],$@)

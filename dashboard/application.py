@@ -48,11 +48,6 @@ class PageHandler(Handler):
 class PageApplication(Application):
     """An application whose documents are there before Bokeh asks for them.
 
-    Attributes
-    ----------
-    pending : int
-        Sessions whose page is being made or waits for its turn.
-
     Parameters
     ----------
     on_closed : callable, optional
@@ -61,7 +56,6 @@ class PageApplication(Application):
 
     def __init__(self, on_closed: Callable[[], None] = lambda: None) -> None:
         super().__init__(PageHandler())
-        self.pending = 0
         self._on_closed = on_closed
         self._made: WeakSet[Document] = WeakSet()
         self._failed: WeakSet[Document] = WeakSet()
@@ -75,11 +69,7 @@ class PageApplication(Application):
         """Make the page of a session; the loop goes on meanwhile."""
         await super().on_session_created(session_context)
         doc = cast(BokehSessionContext, session_context)._document
-        self.pending += 1
-        try:
-            await self.in_thread(self._make, doc)
-        finally:
-            self.pending -= 1
+        await self.in_thread(self._make, doc)
 
     async def in_thread(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """Do something in the thread in which pages are made."""

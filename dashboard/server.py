@@ -80,7 +80,7 @@ def make_server(settings: ServerSettings) -> Server:
     # Every page is the same; to look each through for mistakes would take a tenth of its time.
     bokeh_settings.perform_document_validation = False
     application = PageApplication(on_closed=lambda: collector.note_closed())
-    collector = Collector(lambda: visitors() == 0, application.submit)
+    collector = Collector(lambda: spares.visitors == 0, application.submit)
     server = get_server(
         {"/": application},  # type: ignore[dict-item]  # Panel takes Bokeh's applications too
         address=settings.address,
@@ -111,16 +111,15 @@ def make_server(settings: ServerSettings) -> Server:
 
     spares = SparePages(tornado)
 
-    def visitors() -> int:
-        return len(server.get_sessions()) + application.pending - len(spares)
-
     collector.take_over()
     context = {
         "application_context": tornado.applications["/"],
         "bokeh_websocket_path": f"{tornado.prefix}/ws",
     }
     admission = Admission(
-        visitors=visitors, waiting=people_waiting, maximum=settings.maximum_sessions
+        visitors=lambda: spares.visitors,
+        waiting=people_waiting,
+        maximum=settings.maximum_sessions,
     )
     page = {**context, "spares": spares, "admission": admission}
     tornado.add_handlers(

@@ -80,14 +80,20 @@ class SparePages:
         self._context = tornado.applications["/"]
         self._application = cast(PageApplication, self._context.application)
         self._spares: deque[_Spare] = deque()
+        self._without_session = 0  # pages that are being made or wait for their turn
         self._filling: asyncio.Task[None] | None = None
         # Each is made and written before the next: who comes first does not wait for the others.
         self._one_at_a_time = asyncio.Lock()
         self._looked_for: str | None = None  # the data whose first map was made or looked up
 
     def __len__(self) -> int:
-        """How many sessions of the server nobody has."""
+        """How many pages nobody has."""
         return len(self._spares)
+
+    @property
+    def visitors(self) -> int:
+        """How many people have a page or wait for one that is being made."""
+        return len(list(self._context.sessions)) + self._without_session - len(self._spares)
 
     def fill(self, pause: float = 0.0) -> None:
         """Make pages until there are enough, one after the other."""
@@ -113,6 +119,7 @@ class SparePages:
 
     async def make_for(self, request: HTTPServerRequest, payload: Any) -> ReadyPage:
         """Make the page that somebody asks for in particular, as a link does."""
+        self._without_session += 1
         return await self._make(request, payload)
 
     def hand_out(self, page: ReadyPage, payload: Any) -> str:
@@ -137,6 +144,7 @@ class SparePages:
         line = RequestStartLine("GET", f"{server.prefix}/", "HTTP/1.1")
         headers = HTTPHeaders({"Host": "localhost"})
         request = HTTPServerRequest(start_line=line, headers=headers)
+        self._without_session += 1
         making = asyncio.get_running_loop().create_task(self._make(request, {}, digest))
         return _Spare(digest, making)
 
@@ -170,7 +178,10 @@ class SparePages:
         """Make a session for a request, and write down all of it."""
         async with self._one_at_a_time:
             token = fresh_token(self._tornado, id := _new_id(self._tornado), payload)
-            session = await self._context.create_session_if_needed(id, request, token)
+            try:
+                session = await self._context.create_session_if_needed(id, request, token)
+            finally:
+                self._without_session -= 1
             session.block_expiration()
             try:
                 html = await self._application.in_thread(self._write, session)

@@ -113,6 +113,45 @@ def test_where_none_is_ready_pages_are_made_in_turn(shown):
     with_spares(visit)
 
 
+def test_who_waits_for_a_page_is_a_visitor(shown, monkeypatch):
+    go = threading.Event()
+
+    def make() -> PlainText:
+        assert go.wait(20)
+        return PlainText("the page")
+
+    monkeypatch.setattr(application, "create_page", make)
+
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        waiting = [asyncio.create_task(spares.take()) for _ in range(2)]
+        linked = asyncio.create_task(spares.make_for(request("/?view=x"), {}))
+        await asyncio.sleep(0)
+        assert spares.visitors == 3
+        go.set()
+        pages = [await each for each in (*waiting, linked)]
+        assert spares.visitors == 3
+        await spares._filling
+        assert (spares.visitors, len(spares)) == (3, 2)
+        spares.put_back(pages[0])
+        assert spares.visitors == 2
+
+    with_spares(visit)
+
+
+def test_who_waits_in_vain_is_a_visitor_no_longer(shown, monkeypatch):
+    async def fail(*_: Any) -> None:
+        raise RuntimeError("no session")
+
+    async def visit(spares: SparePages, server: BokehTornado) -> None:
+        monkeypatch.setattr(spares._context, "create_session_if_needed", fail)
+        for asking in (spares.take(), spares.make_for(request("/?view=x"), {})):
+            with pytest.raises(RuntimeError):
+                await asking
+        assert spares.visitors == 0
+
+    with_spares(visit)
+
+
 def test_pages_of_other_data_are_not_handed_out(shown):
     async def visit(spares: SparePages, server: BokehTornado) -> None:
         await filled(spares)

@@ -5,9 +5,9 @@ const STYLE = `
   fieldset:hover {border-color: currentColor}
   fieldset:focus-within {border-color: #3b82f6; outline: 1px solid #3b82f6}
   legend {font-size: 0.75rem; line-height: 1; padding: 0 4px; margin-left: 5px; opacity: 0.75}
-  button.help {display: inline-flex; justify-content: center; width: 11px; height: 11px; margin: 0 0 0 5px;
-    border: 1px solid currentColor; border-radius: 50%; font: 600 7.5px/9px sans-serif; opacity: 1;
-    vertical-align: 1px; cursor: help}
+  button.help {display: inline-flex; justify-content: center; width: 11px; height: 11px;
+    margin: 0 0 0 5px; border: 1px solid currentColor; border-radius: 50%; opacity: 1;
+    font: 600 7.5px/9px sans-serif; vertical-align: 1px; cursor: help}
   .about {margin: 0 6px 8px; font-size: 0.8rem; line-height: 1.4; opacity: 0.75}
   input[type=text], select {flex: 1; min-width: 0; font: inherit; font-size: 1rem; color: inherit;
     background: none; border: 0; outline: none; padding: 0 8px 5px}
@@ -21,7 +21,7 @@ const STYLE = `
   button:hover {opacity: 1; background: color-mix(in srgb, currentColor 9%, transparent)}
   button:disabled {opacity: 0.25; cursor: default; background: none}
   .switch {display: flex; align-items: center; margin: 4px 0 8px 4px}
-  .switch label {display: flex; align-items: center; gap: 10px; cursor: pointer}
+  .switch label {padding-left: 10px; cursor: pointer}
   input[type=checkbox] {width: 18px; height: 18px; margin: 0; accent-color: #3b82f6}`
 
 const element = (tag, attributes = {}, ...children) => {
@@ -30,8 +30,8 @@ const element = (tag, attributes = {}, ...children) => {
   return made
 }
 
-const about_of = (field) =>
-  element("p", {id: `about-${field.name}`, className: "about", textContent: field.help, hidden: true})
+const about_of = ({name, help}) =>
+  element("p", {id: `about-${name}`, className: "about", textContent: help, hidden: true})
 
 // What a field is for: on hover, and below the field for those who have no mouse.
 function help_of(field, about) {
@@ -116,8 +116,7 @@ function choice_field(field, value, tell) {
 function switch_field(field, value, tell) {
   const box = element("input", {type: "checkbox"})
   box.addEventListener("change", () => tell(box.checked))
-  const label = element("label", {}, box, field.label)
-  return {control: box, label, show: (now) => (box.checked = now)}
+  return {control: box, parts: [box], show: (now) => (box.checked = now)}
 }
 
 function make_field(field, value, tell) {
@@ -129,12 +128,11 @@ function make_field(field, value, tell) {
   made.control.setAttribute("aria-describedby", about.id)
   made.show(value())
   const help = help_of(field, about)
-  if (made.label) {
-    return {...made, frame: element("div", {}, element("div", {className: "switch"}, made.label, help), about)}
-  }
   const label = element("label", {htmlFor: made.control.id, textContent: field.label})
-  const box = element("fieldset", {className: made.className ?? "", role: "presentation"},
-    element("legend", {}, label, help), ...made.parts)
+  const box = made.control.type === "checkbox"
+    ? element("div", {className: "switch"}, ...made.parts, label, help)
+    : element("fieldset", {className: made.className ?? "", role: "presentation"},
+      element("legend", {}, label, help), ...made.parts)
   return {...made, frame: element("div", {}, box, about)}
 }
 
