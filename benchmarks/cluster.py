@@ -39,10 +39,10 @@ def main() -> None:
 
     from core.cube import build_cube
     from core.demo import make_demo
-    from core.distance import make_vectors
     from core.engine import Dask, Local
-    from core.neighbors.by_shard import find_neighbors_by_shard
+    from core.neighbors.sharded import find_neighbors_by_shard
     from core.readings import Dataset
+    from core.vectors import make_vectors
 
     kept = f"wattfold-demo-{arguments.households}-{arguments.days}"
     source = arguments.dataset or Path(tempfile.gettempdir()) / kept

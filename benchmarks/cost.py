@@ -22,11 +22,11 @@ import numpy as np
 
 from core.cube import build_cube
 from core.demo import make_demo
-from core.distance import Vectors, make_vectors
 from core.neighbors import BACKENDS, find_neighbors
-from core.neighbors.cost import Machine, Problem, measure
+from core.neighbors.cost import Machine, SearchSize, measure
 from core.neighbors.nndescent import COMPILING_SECONDS
 from core.readings import Dataset
+from core.vectors import Vectors, make_vectors
 
 RESULTS = Path(__file__).parent / "results" / "cost.md"
 K = 20
@@ -61,7 +61,7 @@ def rows(dataset: Dataset, machine: Machine, threads: int, limit: float) -> Iter
     yield "|---" * 7 + "|"
     for name, vectors in inputs(dataset):
         n, p = vectors.x.shape
-        problem = Problem(
+        problem = SearchSize(
             n=n, p=p, k=K, norm=vectors.norm, itemsize=vectors.x.itemsize, threads=threads
         )
         for backend, settings in SEARCHES:

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from core.cube import build_cube
-from core.distance import Vectors, make_vectors
 from core.embedding import METHODS, embed, n_neighbors_needed
 from core.neighbors import find_neighbors
 from core.quality import measure_embedding, prepare_reference
-from core.readings.dataset import Dataset
+from core.readings import Dataset
+from core.vectors import Vectors, make_vectors
 
 RESULTS = Path(__file__).parent / "results" / "households.md"
 K = 20

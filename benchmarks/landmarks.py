@@ -28,8 +28,8 @@ def main() -> None:
     arguments = parser.parse_args()
 
     from core import Dataset, build_cube, embed, find_neighbors, hdr_density, make_demo
-    from core.distance import make_vectors
     from core.quality import measure_embedding, prepare_reference
+    from core.vectors import make_vectors
 
     with tempfile.TemporaryDirectory() as name:
         path = arguments.dataset or Path(name) / "demo"

@@ -1,17 +1,17 @@
 """How the server bears many people at once.
 
-    python benchmarks/load.py [--dataset DIR] [--sessions 20] [--minutes 10] [--browsers 2]
-           [--cycles 200]
+    python benchmarks/load.py [--sessions 20] [--minutes 10]          one process
+    python benchmarks/load.py --processes 2 --sessions 50             two of them behind nginx
+    python benchmarks/load.py --minutes 0 --pages 500                 memory alone
 
 Starts ``wattfold serve`` and drives it on loopback: real browsers that open the page and zoom, tap
 and colour as a person does, and websocket clients that speak the protocol of the page, open it,
-fetch all of it, and change the colours, the view and the method every two to six seconds. One comes
-every six seconds; each leaves after two minutes and comes back. Who is told that the server is busy
-asks again when told to. All of them give way to the server, as people on machines of their own do.
-Meanwhile ``/healthz`` is asked twenty times a second: how long that takes is what anybody waits,
-and its answer tells by how much the server's own beat was late, that is for how long the event loop
-was blocked. Afterwards pages are opened and closed again and again, and the server's memory is
-compared before and after. Writes benchmarks/results/load.md.
+fetch all of it, and change the colours and the method every two to six seconds. One comes every six
+seconds; each leaves after two minutes and comes back. All of them have a lower priority than the
+server, as if on machines of their own. Meanwhile ``/healthz`` is asked twenty times a second: how
+long that takes is what anybody waits, and its answer tells for how long the event loop was blocked.
+Afterwards pages are opened and closed, and the memory after all of them is compared with that after
+the first fifty. Writes benchmarks/results/load.md.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import json
 import os
 import random
 import re
+import secrets
 import statistics
 import subprocess
 import sys
@@ -27,13 +28,16 @@ import tempfile
 import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from page_client import BusyError, PageClient, fetch, models_in  # noqa: E402 (shared with the tests)
-from serving import serving  # noqa: E402
+from nginx import behind_nginx  # noqa: E402 (shared with the tests)
+from page_client import BusyError, PageClient, fetch, models_in  # noqa: E402
+from serving import free_port, start_server, wait_for  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "load.md"
 _PAUSE_SECONDS = 4.0
@@ -42,24 +46,105 @@ _ARRIVAL_SECONDS = 6.0  # from one visitor to the next
 _STAY_SECONDS = 120.0
 _NICENESS = 5
 _PROBE_SECONDS = 0.05
-_GONE_SECONDS = 40.0
-_TIDY_SECONDS = 15.0  # from the end of the last page to the end of what it left
+# From the last page that is closed to the end of its session, and of what is left of it.
+_GONE_SECONDS = 55.0
+_FIRST_PAGES = 50
 
+_OPEN = "open the page (websocket client)"
 _BLOCKED = "event loop blocked, worst of a minute"
-_STILL_WAITING = "in the line when the time was up (websocket client)"
-_BUSY = "told that the server is busy (websocket client)"
+_REFUSED = "refused: as many as allowed are on it (websocket client)"
+# The 95th percentile of what people wait for, in seconds.
+_GOALS = {
+    "zoom (browser)": 1.0,
+    "tap, all of the detail (browser)": 1.0,
+    "colour (browser)": 1.0,
+    "colour (websocket client)": 1.0,
+    _OPEN: 4.0,
+}
 
-Times = dict[str, list[float]]
+
+@dataclass(frozen=True)
+class Site:
+    """The processes that serve, and where people find them."""
+
+    address: str
+    processes: list["subprocess.Popen[bytes]"]
+    ports: list[int]
+    logs: list[Path]
+
+    @property
+    def host(self) -> str:
+        """Host and port that people ask."""
+        return self.address.removeprefix("http://")
+
+    def count(self, event: str) -> int:
+        """How often an event is in the logs."""
+        return sum(log.read_text().count(f'"{event}"') for log in self.logs)
+
+    def memory_mb(self) -> float:
+        """What the processes have resident, their workers not counted."""
+        found = (Path(f"/proc/{process.pid}/status").read_text() for process in self.processes)
+        return sum(int(re.search(r"VmRSS:\s+(\d+)", text)[1]) for text in found) / 1024  # type: ignore[index]
 
 
-async def probe(host: str, times: Times, stopped: asyncio.Event) -> None:
-    """Ask for a sign of life until all is over."""
+@dataclass
+class Findings:
+    """What was measured."""
+
+    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    errors: list[str] = field(default_factory=list)
+    facts: list[str] = field(default_factory=list)
+
+    def as_markdown(self) -> list[str]:
+        """A table of times, then errors and facts."""
+        lines = [
+            "| | median s | p95 s | worst s | times | goal, p95 |",
+            "|---|---|---|---|---|---|",
+        ]
+        for name, values in sorted(self.seconds.items()):
+            p95 = statistics.quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
+            goal = _GOALS.get(name)
+            verdict = "" if goal is None else f"{goal:g} s: {'met' if p95 <= goal else 'missed'}"
+            lines.append(
+                f"| {name} | {statistics.median(values):.2f} | {p95:.2f} | {max(values):.2f} "
+                f"| {len(values)} | {verdict} |"
+            )
+        examples = "; ".join(sorted(set(self.errors))[:3])
+        return [*lines, "", f"Errors: {len(self.errors)}. {examples}".rstrip(), *self.facts]
+
+
+def start(arguments: argparse.Namespace, stack: ExitStack) -> Site:
+    """Start the processes, and nginx before them if they are several."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    ports = [free_port() for _ in range(arguments.processes)]
+    front = ports[0] if len(ports) == 1 else free_port()
+    logs = [folder / f"{port}.log" for port in ports]
+    secret = secrets.token_hex(16)
+    options = ["--log-level", "info", "--max-sessions", "300"]
+    if len(ports) > 1:
+        options += ["--behind-proxy", "--allow-origin", f"localhost:{front}"]
+    processes = [
+        start_server(arguments.dataset, *options, port=port, errors=log, BOKEH_SECRET_KEY=secret)
+        for port, log in zip(ports, logs, strict=True)
+    ]
+    for process in processes:
+        stack.callback(process.wait, timeout=60)
+        stack.callback(process.terminate)
+    for process, port in zip(processes, ports, strict=True):
+        wait_for(port, process)
+    if len(ports) > 1:
+        stack.enter_context(behind_nginx(folder / "nginx", port=front, servers=ports))
+    return Site(f"http://localhost:{front}", processes, ports, logs)
+
+
+async def probe(port: int, found: Findings, stopped: asyncio.Event) -> None:
+    """Ask a process for a sign of life until all is over."""
     while not stopped.is_set():
         start = time.perf_counter()
-        status, _, answer = await asyncio.to_thread(fetch, host, "/healthz")
+        status, _, answer = await asyncio.to_thread(fetch, f"localhost:{port}", "/healthz")
         assert status == 200
-        times["sign of life"].append(time.perf_counter() - start)
-        times[_BLOCKED].append(json.loads(answer)["longest_delay_seconds"])
+        found.seconds["sign of life"].append(time.perf_counter() - start)
+        found.seconds[_BLOCKED].append(json.loads(answer)["longest_delay_seconds"])
         await asyncio.sleep(_PROBE_SECONDS)
 
 
@@ -72,42 +157,17 @@ def model_with(document: object, **attributes: object) -> str:
     )
 
 
-async def visit(host: str, times: Times, errors: list[str], until: float) -> None:
-    """Be one person: open the page, then choose colours, methods and neighbours in turn.
-
-    Who is told that the server is busy asks again when told to, as a browser does.
-    """
-    came = time.perf_counter()
-    ticket = ""
-    while time.monotonic() < until:
-        asked = time.perf_counter()
-        try:
-            await use_page(PageClient(host, ticket=ticket), times, errors, until, came)
-            return
-        except BusyError as busy:
-            times[_BUSY].append(time.perf_counter() - asked)
-            ticket = busy.ticket
-            await asyncio.sleep(busy.seconds)
-    times[_STILL_WAITING].append(time.perf_counter() - came)
-
-
-async def use_page(
-    client: PageClient, times: Times, errors: list[str], until: float, came: float
-) -> None:
-    """Open the page and use it, unless the server is busy."""
+async def visit(site: Site, found: Findings, until: float) -> None:
+    """Be one person: open the page, then choose colours and methods in turn."""
     leave = min(time.monotonic() + _STAY_SECONDS, until)
+    start = time.perf_counter()
     try:
-        start = time.perf_counter()
-        async with client as page:
+        async with PageClient(site.host) as page:
             document = await page.pull()
             await page.tell_ready()
-            now = time.perf_counter()
-            times["open the page (websocket client)"].append(now - start)
-            times["from coming to the page, told to wait or not (websocket client)"].append(
-                now - came
-            )
+            found.seconds[_OPEN].append(time.perf_counter() - start)
+            pauses = random.Random(len(found.seconds[_OPEN]))
             turns = 0
-            pauses = random.Random(len(times["open the page (websocket client)"]))
             while time.monotonic() < leave:
                 await asyncio.sleep(pauses.uniform(0.5, 1.5) * _PAUSE_SECONDS)
                 turns += 1
@@ -117,17 +177,18 @@ async def use_page(
                 )[turns % 5 == 0]
                 start = time.perf_counter()
                 answer = await page.patch(model_with(document, label=label), "value", value)
-                times[f"{name} (websocket client)"].append(time.perf_counter() - start)
+                found.seconds[f"{name} (websocket client)"].append(time.perf_counter() - start)
                 if answer["msgtype"] != "OK":
-                    errors.append(f"{name}: {answer.get('text', answer['msgtype'])}")
-    except BusyError:
-        raise
+                    found.errors.append(f"{name}: {answer.get('text', answer['msgtype'])}")
+    except BusyError as busy:
+        found.seconds[_REFUSED].append(time.perf_counter() - start)
+        await asyncio.sleep(busy.seconds)
     except Exception as error:  # it is what is counted here
-        errors.append(f"{type(error).__name__}: {error}")
+        found.errors.append(f"{type(error).__name__}: {error}")
 
 
 def browse(address: str, minutes: float) -> str:
-    """A real browser that goes on for so long; what it measured, as Markdown lines."""
+    """A real browser that goes on for so long; what it measured, as lines."""
     repeats = max(2, int(minutes * 60 / 8))
     program = [sys.executable, ROOT / "benchmarks" / "load_browser.py", address, str(repeats)]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
@@ -136,59 +197,20 @@ def browse(address: str, minutes: float) -> str:
     return f"error\t{' '.join(done.stderr[-300:].split())}\n"
 
 
-def server_process(address: str) -> int:
-    """The process that serves an address."""
-    port = address.rsplit(":", 1)[1]
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (folder / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if b"--no-browser" in command and port.encode() in command:
-            return int(folder.name)
-    raise LookupError(f"no process serves {address}")
-
-
-def memory_mb(process: int) -> float:
-    """Its resident memory."""
-    status = Path(f"/proc/{process}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
-
-
-async def cycle(host: str, times: int, together: int = 2) -> None:
-    """Open and close pages."""
-
-    async def once() -> None:
-        async with PageClient(host) as page:
-            await page.pull()
-            await asyncio.sleep(1)
-
-    for _ in range(times // together):
-        await asyncio.gather(*(once() for _ in range(together)))
-
-
-async def measure(address: str, arguments: argparse.Namespace, log: Path) -> list[str]:
-    """Put the load on the server and return what came of it, in lines of Markdown."""
-    host = address.removeprefix("http://")
-    process = server_process(address)
-    # Whoever waits for a page waits in a thread; nobody is to wait for a thread.
-    threads = ThreadPoolExecutor(max_workers=2 * arguments.sessions + 10)
-    asyncio.get_running_loop().set_default_executor(threads)
-    await asyncio.sleep(_SETTLE_SECONDS)
-    times: Times = defaultdict(list)
-    errors: list[str] = []
+async def use_together(site: Site, arguments: argparse.Namespace, found: Findings) -> None:
+    """Have many people on the page for some minutes."""
     stopped = asyncio.Event()
-    probing = asyncio.create_task(probe(host, times, stopped))
+    probing = [asyncio.create_task(probe(port, found, stopped)) for port in site.ports]
     until = time.monotonic() + 60 * arguments.minutes
 
     async def come_and_go() -> None:
         while time.monotonic() < until:
-            await visit(host, times, errors, until)
+            await visit(site, found, until)
 
     browsers, visitors = [], []
     for number in range(arguments.sessions):
         if number < arguments.browsers:
-            browsing = asyncio.to_thread(browse, address, (until - time.monotonic()) / 60)
+            browsing = asyncio.to_thread(browse, site.address, (until - time.monotonic()) / 60)
             browsers.append(asyncio.create_task(browsing))
         else:
             visitors.append(asyncio.create_task(come_and_go()))
@@ -198,62 +220,83 @@ async def measure(address: str, arguments: argparse.Namespace, log: Path) -> lis
         for line in text.splitlines():
             name, _, value = line.partition("\t")
             if name == "error":
-                errors.append(value)
+                found.errors.append(value)
             else:
-                times[f"{name} (browser)"].append(float(value))
+                found.seconds[f"{name} (browser)"].append(float(value))
     stopped.set()
-    await probing
-    lines = ["| | median s | p95 s | worst s | times |", "|---|---|---|---|---|"]
-    for name, values in sorted(times.items()):
-        p95 = statistics.quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
-        lines.append(
-            f"| {name} | {statistics.median(values):.2f} | {p95:.2f} | {max(values):.2f} "
-            f"| {len(values)} |"
-        )
-    lines += ["", f"Errors: {len(errors)}. " + "; ".join(sorted(set(errors))[:3])]
-    opened = log.read_text().count('"session opened"')
+    await asyncio.gather(*probing)
+    opened = site.count("session opened")
     await asyncio.sleep(_GONE_SECONDS)
-    closed = log.read_text().count('"session closed"')
-    lines.append(f"Sessions opened: {opened}; gone {_GONE_SECONDS:.0f} s after the last: {closed}.")
-    if arguments.cycles:
-        await cycle(host, max(10, arguments.cycles // 4))
-        await asyncio.sleep(_GONE_SECONDS + _TIDY_SECONDS)
-        before = memory_mb(process)
-        await cycle(host, arguments.cycles)
-        await asyncio.sleep(_GONE_SECONDS + _TIDY_SECONDS)
-        after = memory_mb(process)
-        lines.append(
-            f"{arguments.cycles} pages opened and closed: {before:.0f} MB before, {after:.0f} MB "
-            f"after, {(after - before) / arguments.cycles:.2f} MB a page."
-        )
-    return lines
+    closed = site.count("session closed")
+    found.facts.append(f"Sessions opened: {opened}; closed {_GONE_SECONDS:.0f} s later: {closed}.")
+
+
+async def open_and_close(site: Site, pages: int, found: Findings) -> None:
+    """Open and close pages, two at a time, and compare the memory afterwards."""
+
+    async def once() -> None:
+        async with PageClient(site.host) as page:
+            await page.pull()
+            await page.tell_ready()
+
+    async def repeat(times: int) -> float:
+        for _ in range(times // 2):
+            await asyncio.gather(once(), once())
+        await asyncio.sleep(_GONE_SECONDS)
+        return site.memory_mb()
+
+    first = min(_FIRST_PAGES, pages // 2)
+    before = await repeat(first)
+    after = await repeat(pages - first)
+    found.facts.append(
+        f"Memory after {first} pages opened and closed: {before:.0f} MB; after {pages}: "
+        f"{after:.0f} MB, {after / before:.2f} times as much (goal: at most 1.3, 50 and 500 pages)."
+    )
+
+
+async def measure(site: Site, arguments: argparse.Namespace) -> Findings:
+    """Put the load on the server and return what came of it."""
+    # Whoever waits for a page waits in a thread; nobody is to wait for a thread.
+    threads = ThreadPoolExecutor(max_workers=2 * arguments.sessions + 10)
+    asyncio.get_running_loop().set_default_executor(threads)
+    await asyncio.sleep(_SETTLE_SECONDS)
+    found = Findings()
+    if arguments.minutes:
+        await use_together(site, arguments, found)
+    if arguments.pages:
+        await open_and_close(site, arguments.pages, found)
+    return found
 
 
 def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", type=Path, default=ROOT / "data" / "demo")
+    parser.add_argument("--processes", type=int, default=1, help="more than one: behind nginx")
     parser.add_argument("--sessions", type=int, default=20)
-    parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--browsers", type=int, default=2)
-    parser.add_argument("--cycles", type=int, default=200)
+    parser.add_argument("--minutes", type=float, default=10, help="0: no sessions at once")
+    parser.add_argument("--browsers", type=int, default=2, help="so many of the sessions")
+    parser.add_argument("--pages", type=int, default=0, help="opened and closed, for the memory")
+    parser.add_argument("--no-write", action="store_true", help="only print what was measured")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "server.log"
-        options = ("--log-level", "info", "--max-sessions", "300")
-        with serving(arguments.dataset, *options, errors=log) as address:
-            os.nice(_NICENESS)  # the browsers are children of this process
-            lines = asyncio.run(measure(address, arguments, log))
-    title = (
-        f"## {arguments.sessions} sessions, {arguments.browsers} of them browsers, "
-        f"{arguments.minutes:g} min\n"
+    with ExitStack() as stack:
+        site = start(arguments, stack)
+        os.nice(_NICENESS)  # the browsers are children of this process
+        found = asyncio.run(measure(site, arguments))
+    where = "one process" if arguments.processes == 1 else f"{arguments.processes} behind nginx"
+    people = f"{arguments.sessions} sessions, {arguments.browsers} of them browsers"
+    what = (
+        f"{people}, {arguments.minutes:g} min" if arguments.minutes else "pages opened and closed"
     )
-    found = "\n".join([title, *lines]) + "\n"
-    print(found)
+    title = f"## {what}, {where}\n"
+    text = "\n".join([title, *found.as_markdown()]) + "\n"
+    print(text)
+    if arguments.no_write:
+        return
     head = "# Load\n\n`python benchmarks/load.py`, see its head for what is measured.\n\n"
     kept = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else head
     others = [part for part in re.split(r"(?m)^(?=## )", kept) if not part.startswith(title)]
-    RESULTS.write_text("".join(others).rstrip() + "\n\n" + found, encoding="utf-8")
+    RESULTS.write_text("".join(others).rstrip() + "\n\n" + text, encoding="utf-8")
 
 
 if __name__ == "__main__":

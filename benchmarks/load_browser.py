@@ -1,16 +1,14 @@
 """One real browser on a page that is served; prints what it measured, for load.py."""
 
-import os
 import sys
 import time
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
-
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+from chromium import open_chromium  # noqa: E402
 from page import measure  # noqa: E402 (the same gestures as in the benchmark of the page)
 from page_driver import Driver  # noqa: E402
 
@@ -18,10 +16,7 @@ from page_driver import Driver  # noqa: E402
 def main() -> None:
     """Open the page, use it, and print a line a measurement: name, tab, seconds."""
     address, repeats = sys.argv[1], int(sys.argv[2])
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"]
-        )
+    with open_chromium() as browser:
         page = browser.new_page(viewport={"width": 1366, "height": 768})
         page.on("pageerror", lambda error: print(f"error\t{error}"))
         start = time.perf_counter()
@@ -32,7 +27,6 @@ def main() -> None:
         for name, values in measure(driver, repeats).items():
             for value in values:
                 print(f"{name}\t{value}")
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -169,8 +169,7 @@ def profiles(load: Callable[..., Any], threads: int, repeats: int) -> list[str]:
     vectors = load(unit="profiles", distance="tv")
     n, p = vectors.x.shape
     if vectors.block_weights is not None:
-        weights = np.repeat(vectors.block_weights, p // vectors.blocks).astype(np.float32)
-        vectors = replace(vectors, x=vectors.x * weights, block_weights=None)
+        vectors = replace(vectors, x=vectors.coordinates(dtype=np.float32), block_weights=None)
     x = vectors.x
     counts = replace(
         vectors,
@@ -222,7 +221,7 @@ def household_slots(load: Callable[..., Any], threads: int, repeats: int) -> lis
 
 def few_columns(load: Callable[..., Any], threads: int, repeats: int) -> list[str]:
     """Where a tree pays: 20,000 × 10."""
-    from core.distance import Vectors
+    from core.vectors import Vectors
 
     x = np.random.default_rng(1).random((20_000, 10), dtype=np.float32)
     lines = []
@@ -258,8 +257,8 @@ def main() -> None:
 
     from core.cube import build_cube
     from core.demo import make_demo
-    from core.distance import make_vectors
     from core.readings import Dataset
+    from core.vectors import make_vectors
 
     path = arguments.dataset or Path(tempfile.gettempdir()) / "wattfold-demo-3639-536"
     if not path.exists():

@@ -11,7 +11,6 @@ benchmarks/results/page.md.
 """
 
 import argparse
-import os
 import re
 import statistics
 import sys
@@ -19,18 +18,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
+from chromium import open_chromium  # noqa: E402
 from page_driver import Driver  # noqa: E402 (tests drive the page in the same way)
 from serving import serving  # noqa: E402
 
 from core.embedding import METHODS  # noqa: E402
 from core.neighbors import BACKENDS  # noqa: E402
 from core.readings import Dataset  # noqa: E402
-from dashboard.choices import UNIT_TITLES  # noqa: E402
+from dashboard.state.run_choices import UNIT_TITLES  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "page.md"
 _PATIENCE_SECONDS = 600
@@ -78,7 +78,7 @@ def open_map(driver: Driver, address: str, arguments: argparse.Namespace) -> dic
             f"() => {{{driver.DEFINITIONS}; return plot.x_range.start != {before[0]!r}}}",
             timeout=limit,
         )
-        expect(driver.page.get_by_text(re.compile(r"points (in|as)"))).to_be_visible(timeout=limit)
+        expect(driver.page.get_by_text(re.compile(r"points(,| in)"))).to_be_visible(timeout=limit)
 
     same = unit == "profiles" and method == "isomap" and not arguments.neighbors
     second = [] if same else [seconds(choose, changed)]
@@ -180,16 +180,12 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=10)
     arguments = parser.parse_args()
     households = len(Dataset.open(arguments.dataset).households)
-    with serving(arguments.dataset) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"]
-        )
+    with serving(arguments.dataset) as address, open_chromium() as browser:
         page = browser.new_page(viewport={"width": 1366, "height": 768})
         driver = Driver(page)
         times = open_map(driver, address, arguments)
         times |= measure(driver, arguments.repeats)
-        text = page.get_by_text(re.compile(r"points (in|as)")).inner_text()
-        browser.close()
+        text = page.get_by_text(re.compile(r"points(,| in)")).inner_text()
     points = f"{text.split(' points')[0]} points ({arguments.unit}, {arguments.method}), "
     found = table(points + f"{households:,} households", times)
     print(found)

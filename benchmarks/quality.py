@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn.manifold import trustworthiness
 
-from core.distance import Vectors
 from core.quality import measure_embedding, measure_quality, prepare_reference
+from core.vectors import Vectors
 
 RESULTS = Path(__file__).parent / "results" / "quality.md"
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from core.demo import make_demo
 from core.readings import Dataset
-from core.runs.journal import STAGES
+from core.runs._stage_log import STAGES
 
 RESULTS = Path(__file__).parent / "results"
 COMMAND = "import sys; from core.cli import main; sys.exit(main(sys.argv[1:]))"

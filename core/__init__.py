@@ -7,26 +7,29 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "Anomalies": "core.anomalies",
     "BACKENDS": "core.neighbors",
+    "DETECTORS": "core.anomalies",
     "Dataset": "core.readings",
     "METHODS": "core.embedding",
     "RunConfig": "core.runs",
     "Runner": "core.runs",
-    "SavedMap": "core.saved_map",
+    "SavedMap": "core.placement",
     "Store": "core.runs",
-    "Vectors": "core.distance",
+    "Vectors": "core.vectors",
     "build_cube": "core.cube",
     "embed": "core.embedding",
+    "find_anomalies": "core.anomalies",
     "find_neighbors": "core.neighbors",
     "hdr_density": "core.density",
     "ingest": "core.readings",
     "make_demo": "core.demo",
     "make_engine": "core.engine",
-    "make_vectors": "core.distance",
+    "make_vectors": "core.vectors",
     "measure_quality": "core.quality",
     "place": "core.placement",
     "run": "core.runs",
-    "save_map": "core.saved_map",
+    "save_map": "core.placement",
 }
 
 __all__ = list(_HOMES)

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol
 
-from core.build import describe
 from core.commands import COMMANDS
 from core.errors import WattfoldError
 from core.progress import Progress
@@ -80,7 +79,7 @@ def build_parser(commands: Sequence[Command], argv: Sequence[str]) -> argparse.A
     Their help comes from the registries, whose imports nobody else should wait for.
     """
     parser = _Parser(prog="wattfold", description="Maps of smart-meter demand.", allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"wattfold {describe()}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in commands:
         subparser = subparsers.add_parser(
@@ -93,6 +92,16 @@ def build_parser(commands: Sequence[Command], argv: Sequence[str]) -> argparse.A
         )
         subparser.set_defaults(command=command)
     return parser
+
+
+class _Version(argparse.Action):
+    """Prints the version; finding it out takes longer than all the help."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from core.version import describe
+
+        print(f"wattfold {describe()}")
+        parser.exit()
 
 
 def _fail(message: str, status: int) -> int:

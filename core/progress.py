@@ -1,7 +1,7 @@
-"""Progress and cancel in one idea: a callback that is told how far the work is.
+"""Progress and cancel in one idea: a callback that is called with the share that is done.
 
 A stage calls ``progress(fraction)`` or ``progress(fraction, message)`` between its pieces of
-work, with the fraction of its own work that is done. Whoever wants the work to stop raises
+work, with the fraction of its own work that is done. A caller that wants the work to stop raises
 :class:`core.errors.Cancelled` from the callback; the stage lets it pass through.
 """
 

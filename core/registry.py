@@ -16,7 +16,7 @@ Value = int | float | str | bool
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """One setting of a backend or method: its name, default, bounds and meaning."""
+    """One setting of a backend, a method or a run: its name, default, bounds and meaning."""
 
     name: str
     default: Value
@@ -25,6 +25,8 @@ class Parameter:
     high: float | None = None
     choices: tuple[str, ...] = ()
     unit: str = ""
+    # Of a neighbour backend: whether an index that is built can be searched with another value.
+    at_query: bool = False
 
     @property
     def kind(self) -> type:
@@ -37,10 +39,20 @@ class Parameter:
         return "--" + self.name.replace("_", "-")
 
     @property
+    def options(self) -> tuple[str, ...]:
+        """The allowed values; empty where they are not a list."""
+        return self.choices
+
+    @property
+    def default_words(self) -> str:
+        """The default in words."""
+        return f"{self.default:g}" if self.kind is float else str(self.default)
+
+    @property
     def bounds(self) -> str:
         """The allowed values in words."""
-        if self.choices:
-            return "one of " + ", ".join(self.choices)
+        if self.options:
+            return "one of " + ", ".join(self.options)
         if self.kind is bool:
             return "true or false"
         noun = "a whole number" if self.kind is int else "a number"
@@ -55,8 +67,8 @@ class Parameter:
     def validate(self, value: Any) -> Value:
         """Return the value in its own type, or say which bound it breaks."""
         problem = InputError(f"{self.name} must be {self.bounds}, got {value!r}")
-        if self.choices:
-            if value not in self.choices:
+        if self.options:
+            if value not in self.options:
                 raise problem
             return str(value)
         if self.kind is bool:

@@ -1,23 +1,19 @@
-"""The script that ``panel serve`` and ``wattfold serve`` run for every session."""
-
-import logging
+"""The script that ``panel serve`` runs for every session; ``wattfold serve`` does without it."""
 
 import panel as pn
+from jinja2 import Template
 
-from dashboard import fits
-from dashboard.admission import FULL, maximum_sessions
-from dashboard.components import PlainText
-from dashboard.shell import create_page
+from dashboard.jobs import run_jobs
+from dashboard.server.panel_serve import say_what_is_missing
+from dashboard.server.session_limit import BUSY_PAGE, is_full
+from dashboard.session import create_page
 
+say_what_is_missing()
 # From the first time on, so that workers are warm when somebody wants a map.
-fits.pool()
+run_jobs.pool()
 
-context = pn.state.curdoc.session_context if pn.state.curdoc else None
-# There is no server yet when the page is made to get warm.
-others = len(context.server_context.sessions) if context and context.server_context else 0
-if others >= maximum_sessions():
-    # `wattfold serve` says so before there is a session at all.
-    PlainText(f"{FULL} Come back in a moment.", margin=30).servable()
+if is_full() and pn.state.curdoc:
+    # Without the auth module, which says so before there is a session at all.
+    pn.state.curdoc.template = Template(BUSY_PAGE)
 else:
-    logging.getLogger(__name__).info("session opened")
     create_page().servable()

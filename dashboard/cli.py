@@ -4,7 +4,7 @@ import sys
 
 from core.cli import main as core_main
 from core.commands import COMMANDS
-from dashboard import serve
+from dashboard.server import serve
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The page: what is where, and what goes with what."""
+"""The page of a dataset: its tabs, sidebar and bar."""
 
 from collections.abc import Callable
 
@@ -7,67 +7,77 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from core.build import describe
 from core.errors import WattfoldError
-from core.readings import Dataset
-from dashboard.compare_tab import CompareTab
-from dashboard.components import ColorKey, PageKeys, PlainText
-from dashboard.data_tab import DataTab
-from dashboard.detail import Detail, Pinned
-from dashboard.export_menu import ExportMenu
-from dashboard.fitting import Fitting
-from dashboard.map_view import MapView
-from dashboard.scene import Scene
-from dashboard.sharing import Sharing
-from dashboard.sidebar import sidebar
-from dashboard.state import Explorer
-from dashboard.tables import anomaly_table, chosen_table
+from core.version import describe
+from dashboard.compare import CompareTab
+from dashboard.data import DataTab
+from dashboard.explore import (
+    MapView,
+    PinnedPoints,
+    PointDetail,
+    RunController,
+    anomaly_table,
+    chosen_table,
+    sidebar,
+)
+from dashboard.export import ExportDialog, Sharing
+from dashboard.jobs import SessionFolder
+from dashboard.jobs.workspace import Workspace
+from dashboard.state import Explorer, ViewState
+from dashboard.widgets import ColorKey, PageKeys, PlainText, row
 
 _DETAIL_WIDTH = 430
-# As many names as the search field can hold; of more points, the households are offered.
+# As many names as the search field can hold; with more points, it offers households.
 _MAXIMUM_NAMES = 5_000
 
 hv.extension("bokeh")
 pn.extension("tabulator")
 
 
-class Page:
+class DatasetPage:
     """One session's page on one dataset.
 
     Parameters
     ----------
-    session : str
-        For whom workers work.
+    workspace : Workspace
+    folder : SessionFolder
+        For files that the page writes.
     link : str, optional
-        What a link to this dataset has in its query; None if a link cannot lead here.
+        What a link to this dataset has in its query; None for data without a link.
     open_data : callable, optional
         Offers other data.
     """
 
     def __init__(
         self,
-        dataset: Dataset,
+        workspace: Workspace,
+        folder: SessionFolder,
         *,
-        session: str,
         link: str | None = "",
         open_data: Callable[[], None] | None = None,
     ) -> None:
-        self.dataset = dataset
-        self.session = session
+        self.workspace = workspace
+        self.dataset = workspace.dataset
         self._open_data = open_data
-        self._name = "Your own data" if link is None else dataset.path.name
-        self.explorer = Explorer(dataset)
-        self.fitting = Fitting(dataset, self.explorer, self.session)
+        self._name = "Your own data" if link is None else self.dataset.path.name
+        self.explorer = Explorer(self.dataset)
+        self.run_controller = RunController(workspace, self.explorer)
         self.map = MapView(self.explorer)
-        self.detail = Detail(self.explorer)
-        self.data = DataTab(dataset)
+        self.detail = PointDetail(self.explorer)
+        self.data = DataTab(workspace)
         self.keys = self._make_keys()
-        self.sharing = Sharing(self.explorer, link, closed=self.keys.give_back)
-        self.compare = CompareTab(
-            dataset, self.explorer, explore=lambda: setattr(self.tabs, "active", 0)
+        self.sharing = Sharing(
+            workspace, folder, self.explorer, link, closed=self.keys.restore_focus
         )
-        self.exporting = ExportMenu(
-            dataset, self.explorer, session, self.compare.board, closed=self.keys.give_back
+        self.compare = CompareTab(
+            workspace, self.explorer, explore=lambda: setattr(self.tabs, "active", 0)
+        )
+        self.exporting = ExportDialog(
+            workspace,
+            folder,
+            self.explorer,
+            self.compare.comparison,
+            closed=self.keys.restore_focus,
         )
         self.search = pmui.AutocompleteInput(
             label="Find",
@@ -80,7 +90,7 @@ class Page:
             margin=(10, 8, 2, 8),
         )
         self.search.param.watch(self._find, "value")
-        self.explorer.param.watch(self._offer_names, "run", precedence=4)
+        self.explorer.param.watch(self._update_search, "run", precedence=4)
 
     def _make_keys(self) -> PageKeys:
         explorer = self.explorer
@@ -98,7 +108,7 @@ class Page:
             }
         )
 
-    def _offer_names(self, *_: param.parameterized.Event) -> None:
+    def _update_search(self, *_: param.parameterized.Event) -> None:
         run = self.explorer.run
         names = run.units["label"] if run.n <= _MAXIMUM_NAMES else run.units["household"].unique()
         self.search.options = [str(name) for name in names]
@@ -113,24 +123,11 @@ class Page:
                 self.explorer.selected = int(rows[run.hdr.rank[rows].argmin()])
 
     def open_link(self, token: str) -> None:
-        """Show what a link holds, or say why not."""
+        """Show the view of a link, or why that is not possible."""
         try:
-            self.explorer.restore(Scene.from_token(token, self.dataset))
+            self.explorer.restore(ViewState.from_token(token, self.dataset))
         except WattfoldError as error:
-            self.fitting.warn(f"{error} This is the map one starts with.")
-
-    @property
-    def expects_news(self) -> bool:
-        """Whether a poll may find something."""
-        parts = self.fitting, self.sharing, self.compare, self.exporting
-        return any(part.expects_news for part in parts)
-
-    def poll(self) -> None:
-        """Look how the job is; called a few times a second."""
-        self.fitting.poll()
-        self.sharing.poll()
-        self.compare.poll()
-        self.exporting.poll()
+            self.run_controller.warning.say(f"{error} This is the default map.")
 
     def _legend(self) -> ColorKey:
         explorer = self.explorer
@@ -138,33 +135,16 @@ class Page:
         legend.link(explorer, hidden="hidden", bidirectional=True)
 
         def draw(*_: param.parameterized.Event) -> None:
-            coloring = self.map.coloring
-            if coloring is None:
-                return
-            entries = [
-                {"name": name, "color": color, "note": f"{count:,}"}
-                for name, color, count in zip(
-                    coloring.names, coloring.colors, coloring.counts, strict=False
-                )
-                if count
-            ]
-            missing = f"{coloring.missing:,} not known (grey)" if coloring.missing else ""
-            scale = coloring.colors[: len(coloring.colors) - bool(coloring.missing)]
-            legend.param.update(
-                title=coloring.title,
-                entries=entries,
-                scale=[] if coloring.names else list(scale[::4]),
-                ticks=[list(tick) for tick in coloring.ticks],
-                missing="" if coloring.names else missing,
-            )
+            if self.map.scene is not None:
+                legend.show_scene(self.map.scene, dark=explorer.dark)
 
-        explorer.param.watch(draw, ["run", "color_by", "safe_colors"], precedence=5)
+        explorer.param.watch(draw, ["run", "color_by", "safe_colors", "dark"], precedence=5)
         return legend
 
     def _controls(self) -> pn.viewable.Viewable:
         """What is above the map: colours, layers, search."""
         choice = self.explorer.param
-        # Not the library's toggle, which has no name for those who do not see it.
+        # Not the library's toggle, which has no accessible name.
         safe_colors = pmui.IconButton(
             icon="palette",
             color=choice.safe_colors.rx().rx.where("primary", "default"),
@@ -178,8 +158,8 @@ class Page:
         safe_colors.on_click(
             lambda _: setattr(self.explorer, "safe_colors", not self.explorer.safe_colors)
         )
-        # More room above than below: the names of fields stand on their upper edge.
-        return pn.Row(
+        # More room above than below: the labels of fields are on their upper edge.
+        return row(
             pmui.Select.from_param(choice.color_by, width=150, size="small", margin=(10, 4, 2, 10)),
             safe_colors,
             pmui.CheckButtonGroup.from_param(
@@ -192,14 +172,12 @@ class Page:
             ),
             pn.Spacer(sizing_mode="stretch_width"),
             self.search,
-            sizing_mode="stretch_width",
-            margin=0,
         )
 
     def _explore(self) -> pn.viewable.Viewable:
         waiting = pn.Column(
             pmui.LoadingSpinner(size=48),
-            PlainText("The first map is being drawn", look="body"),
+            PlainText("Drawing the first map …", look="body"),
             align="center",
             margin=(140, 0),
         )
@@ -223,12 +201,12 @@ class Page:
         watcher = self.explorer.param.watch(put, "run", precedence=6)
 
         def tell(event: param.parameterized.Event) -> None:
-            """Say in place of the first map why there is none; later ones leave the last."""
+            """Show why there is no first map in its place; later errors leave the last map."""
             if self.explorer.run is None:
                 why = PlainText(event.new, look="error", margin=(60, 30))
                 map_place.objects = [why if event.new else waiting]
 
-        self.fitting.error.param.watch(tell, "text")
+        self.run_controller.error.param.watch(tell, "text")
         tables = pmui.Tabs(
             ("Anomalies", anomaly_table(self.explorer)),
             ("Chosen", chosen_table(self.explorer)),
@@ -252,11 +230,11 @@ class Page:
                     detail_place, width=_DETAIL_WIDTH, sizing_mode="stretch_height", margin=(6, 8)
                 ),
                 sizing_mode="stretch_both",
-                # All of the window below bar and tabs; what is pinned comes below, by scrolling.
+                # All of the window below bar and tabs; scroll to see the pinned points below it.
                 styles={"height": "calc(100vh - 124px)", "min-height": "600px", "flex": "none"},
                 margin=0,
             ),
-            Pinned(self.detail).panel,
+            PinnedPoints(self.detail).panel,
             sizing_mode="stretch_both",
             margin=0,
         )
@@ -301,7 +279,7 @@ class Page:
             PlainText(facts, look="quiet", margin=(0, 12, 0, 12)),
             other,
             *sidebar(self.explorer),
-            self.fitting.panel,
+            self.run_controller.panel,
             PlainText(f"Wattfold {describe()}", look="quiet", margin=(16, 12, 8, 12)),
         ]
 
@@ -312,8 +290,3 @@ class Page:
             self.exporting.button,
             self.sharing.bar,
         ]
-
-    def end(self) -> None:
-        """Let go of what this page alone holds."""
-        self.exporting.end()
-        self.compare.end()

@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from make_reference import write_reference
 
-from core.build import describe
+from core.version import describe
 
 project = "Wattfold"
 author = "the Wattfold authors"

@@ -1,7 +1,8 @@
 """The reference pages, made from the code itself whenever the documentation is built.
 
 Backends, methods and formats come from their registries, the commands from their parsers, the
-library from its docstrings: a page cannot tell of a parameter that is not there.
+library from its docstrings, the fields of a run from their declarations: a page cannot describe a
+parameter that does not exist.
 """
 
 import os
@@ -14,10 +15,11 @@ from core import _HOMES
 from core.cli import build_parser
 from core.commands import COMMANDS
 from core.embedding import METHODS
+from core.fields import FIELDS
 from core.neighbors import BACKENDS
 from core.readings.formats import FORMATS
 from core.registry import Parameter
-from dashboard import serve
+from dashboard.server import serve
 
 _RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 
@@ -38,6 +40,7 @@ def pages() -> dict[str, str]:
     measured = {path.stem: path.read_text(encoding="utf-8") for path in _RESULTS.glob("*.md")}
     return {
         "commands": _commands(),
+        "fields": _fields(),
         "backends": _backends(),
         "methods": _methods(),
         "formats": _formats(),
@@ -71,6 +74,25 @@ def _help(name: str) -> str:
             del os.environ["COLUMNS"]
         else:
             os.environ["COLUMNS"] = before
+
+
+def _fields() -> str:
+    lines = [
+        "# The fields of a run",
+        "",
+        "What a map is made of: the fields of `RunConfig` in Python, the flags of `wattfold embed` "
+        "and the settings of the page. They have the same bounds in all of these, in links and in "
+        "session files. A change of a field computes its stage again, and those after it.",
+        "",
+        "| field | on the page | flag | default | allowed | meaning | first stage |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, field in FIELDS.items():
+        flag = "those of the parameters" if field.is_settings else f"`{field.flag}`"
+        default = "" if field.is_settings else field.default_words
+        row = (f"`{name}`", field.label, flag, default, field.bounds, field.help, field.stage)
+        lines.append(_row(row))
+    return "\n".join(lines) + "\n"
 
 
 def _backends() -> str:

@@ -22,7 +22,7 @@ class Stage:
 STAGES = (
     Stage("readings", "core.readings", "format, stamp, time zone"),
     Stage("cube", "core.cube", "bins, reference"),
-    Stage("vectors", "core.distance", "unit, window, distance"),
+    Stage("vectors", "core.vectors", "unit, window, distance"),
     Stage("neighbours", "core.neighbors", "backend, K, ε or n_trees"),
     Stage("embedding", "core.embedding", "method, dimensions, seed"),
     Stage("density", "core.density", "rank by, anomalies"),

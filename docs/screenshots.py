@@ -6,7 +6,6 @@ writes what is to be seen there to ``docs/images/``.
 
 import io
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,11 +15,11 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from conftest import CHROMIUM_ARGUMENTS
+from chromium import open_chromium
 from page_driver import MINUTE, Driver
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 from serving import serving
 
 IMAGES = Path(__file__).parent / "images"
@@ -47,14 +46,11 @@ def main(dataset: Path) -> None:
 @contextmanager
 def opened(address: str) -> Iterator[Page]:
     """Open the page in a browser, its first map drawn."""
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+    with open_chromium() as browser:
         page = browser.new_page(viewport=SIZE)
         page.goto(address, timeout=3 * MINUTE)
         Driver(page).wait_for_map()
         yield page
-        browser.close()
 
 
 def find_the_planted(page: Page, household: str) -> None:

@@ -1,19 +1,16 @@
 """What several tests need: a served page and a browser to look at it."""
 
-import shutil
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from chromium import open_chromium
 from serving import serving
 
-CHROMIUM_ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+# Programs that tests start find the modules of tests/support, too.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(Path(__file__).parent / "support"), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
 
 
@@ -35,10 +32,5 @@ def served(demo_path, tmp_path_factory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def browser():
     """A headless Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+    with open_chromium() as chromium:
         yield chromium
-        chromium.close()

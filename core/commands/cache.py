@@ -1,4 +1,4 @@
-"""``wattfold cache``: what is stored of earlier runs, and how to be rid of it."""
+"""``wattfold cache``: what is stored of earlier runs, and how to remove it."""
 
 import argparse
 from typing import Any
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Return what is stored, or what was removed."""
-    from core.runs.store import Store
+    from core.runs import Store
 
     store = Store.default()
     found = store.clear() if arguments.action == "clear" else store.entries()

@@ -3,10 +3,7 @@
 import argparse
 from typing import Any
 
-import pyarrow.parquet as pq
-
-from core.commands.accounts import accounts_text, dataset_accounts
-from core.demo import KINDS, OPTIONS, TRUTH, make_demo
+from core.demo import OPTIONS, TRUTH
 from core.progress import Progress
 
 NAME = "demo"
@@ -28,6 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Make the dataset; return its accounts and how many anomalies of each kind it has."""
+    import pyarrow.parquet as pq
+
+    from core.demo import KINDS, make_demo
+    from core.readings.accounts import dataset_accounts
+
     sizes = {option.name: getattr(arguments, option.name) for option in OPTIONS}
     dataset = make_demo(arguments.path, **sizes, progress=progress)
     kinds = pq.read_table(dataset.path / TRUTH)["kind"].to_pylist()
@@ -37,6 +39,8 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
 
 def render(result: dict[str, Any]) -> str:
     """Say what was made, and what to do next."""
+    from core.readings.accounts import accounts_text
+
     lines = [accounts_text(result)]
     planted = ", ".join(f"{count} {kind}" for kind, count in result["planted"].items() if count)
     if planted:

@@ -4,8 +4,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.commands.choices import add_choices, read_config
-from core.commands.engines import add_engine, read_engine
+from core.commands._against import add_against, compare, render_moves
+from core.commands._engine_flags import add_engine, read_engine
+from core.commands._run_flags import add_choices, read_config
+from core.errors import InputError
 from core.progress import Progress, part
 
 if TYPE_CHECKING:
@@ -28,21 +30,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--save-map", metavar="MAP", help="write the map to a directory for wattfold place"
     )
+    add_against(parser)
     add_engine(parser)
 
 
 def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Run the config, write what is asked for, and return the run's JSON."""
-    from core.commands.tables import FORMATS, destination, write_table
+    from core.commands._output_tables import FORMATS, destination, write_table
     from core.figures.files import FORMATS as FIGURE_FORMATS
+    from core.placement import check_map_replaceable, save_map
     from core.readings import Dataset
     from core.runs import Runner, Store
-    from core.saved_map import check_map_replaceable, save_map
 
     config = read_config(arguments)
-    # What cannot be written is told before the work, not after it.
+    # Say what cannot be written before the work, not after it.
     out = destination("--out", arguments.out, FORMATS)
     figure = destination("--figure", arguments.figure, FIGURE_FORMATS)
+    if arguments.against:
+        return compare(arguments, config, out=out, figure=figure, progress=progress)
+    if arguments.weather:
+        raise InputError("--weather is for two periods; give the second one by --against")
     saved = Path(arguments.save_map) if arguments.save_map else None
     if saved:
         check_map_replaceable(saved)
@@ -65,10 +72,13 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
 
 def render(result: dict[str, Any]) -> str:
     """Say what the map shows."""
+    if "against" in result:
+        return render_moves(result)
     neighbors = dict(result["neighbors"])
     backend, k = neighbors.pop("backend"), neighbors.pop("k")
     settings = ", ".join(f"{name} {value}" for name, value in neighbors.items())
     lines = [
+        *([f"period        {result['period']}"] if result["period"] else []),
         f"points        {result['n']:,} {result['unit']}, "
         f"{result['distance']}, {result['n_bins']} bins",
         f"neighbours    {k} each by {backend}" + (f" ({settings})" if settings else ""),
@@ -110,11 +120,13 @@ def _some(labels: list[str]) -> str:
 
 def _draw(result: "Run", path: Path) -> None:
     from core.embedding import METHODS
-    from core.export.figures import write_figure
-    from core.export.provenance import Provenance
+    from core.export import Provenance
+    from core.export.figure_views import write_figure
     from core.figures import draw_hdr_map
 
     title = f"{METHODS[result.config.method].title} of {result.n:,} {result.config.unit}"
+    if not result.config.period.is_whole:
+        title += f", {result.config.period}"
     labels = result.units["label"].to_numpy()
     figure = draw_hdr_map(result.y, result.hdr, labels, title=title)
     write_figure(figure, path, Provenance.of(result))

@@ -3,7 +3,6 @@
 import argparse
 from typing import Any
 
-from core.commands.accounts import accounts_text, dataset_accounts
 from core.progress import Progress, part
 
 NAME = "info"
@@ -22,6 +21,7 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Open the dataset; return its accounts and how many readings stand behind a slot."""
     from core.cube import build_cube, sample_size_summary
     from core.readings import Dataset
+    from core.readings.accounts import dataset_accounts
 
     dataset = Dataset.open(arguments.dataset)
     if arguments.verify:
@@ -35,6 +35,8 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
 
 def render(result: dict[str, Any]) -> str:
     """Say what is in the dataset."""
+    from core.readings.accounts import accounts_text
+
     cube = result["cube"]
     m = cube["sample_size"]
     merged = "" if cube["n_bins"] == cube["bins"] else f" of {cube['bins']}, the others coincide"

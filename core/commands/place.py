@@ -3,31 +3,22 @@
 import argparse
 from typing import Any
 
-from core.commands.choices import read_households
-from core.commands.engines import add_engine, read_engine
+from core.commands._engine_flags import add_engine, read_engine
+from core.commands._run_flags import add_flag, read_households
+from core.fields import FIELDS
 from core.progress import Progress, part
 
 NAME = "place"
 HELP = "place new households or weeks on a map that embed has saved, and score them"
-
-_N_ANOMALIES = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("map", metavar="MAP", help="a map, as embed --save-map writes it")
     parser.add_argument("dataset", metavar="NEW", help="a dataset directory")
-    parser.add_argument("--household", metavar="ID", help="the household, for a map of slots")
-    parser.add_argument(
-        "--households", metavar="ID,ID|@FILE", help="only these households (default all)"
-    )
-    parser.add_argument(
-        "--n-anomalies",
-        type=int,
-        default=_N_ANOMALIES,
-        metavar="N",
-        help=f"how many of the most anomalous are named (default {_N_ANOMALIES})",
-    )
+    for name in ("household", "households"):
+        add_flag(parser, FIELDS[name])
+    add_flag(parser, FIELDS["n_anomalies"])
     parser.add_argument(
         "--out", metavar="FILE", help="write the points to FILE.parquet or FILE.csv"
     )
@@ -36,13 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Place the dataset, write what is asked for, and return the JSON."""
-    from core.commands.tables import FORMATS, destination, write_frame
-    from core.placement import place, placement_json
+    from core.commands._output_tables import FORMATS, destination, write_frame
+    from core.placement import SavedMap, place, placement_json
     from core.readings import Dataset
-    from core.runs.config import N_ANOMALIES
-    from core.saved_map import SavedMap
 
-    n_anomalies = int(N_ANOMALIES.validate(arguments.n_anomalies))
+    n_anomalies = FIELDS["n_anomalies"].default
+    if arguments.n_anomalies is not None:
+        n_anomalies = FIELDS["n_anomalies"].validate(arguments.n_anomalies)
     out = destination("--out", arguments.out, FORMATS)
     households = read_households(arguments.households) if arguments.households else None
     saved = SavedMap.open(arguments.map)

@@ -1,17 +1,16 @@
 """``wattfold study``: the paper's study on one's own data, as a report."""
 
 import argparse
-import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.commands.choices import add_choices, read_fields, read_parameters
+from core.commands._run_flags import add_choices, read_fields, read_parameters
 from core.errors import InputError
 from core.progress import Progress, part
 
 if TYPE_CHECKING:
-    from core.study import Plan
+    from core.study import StudyPlan
 
 NAME = "study"
 HELP = "compare six methods on exact and approximate neighbours, and write a report"
@@ -23,7 +22,7 @@ _OWN = ("neighbors", "method", "quality")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     from core.embedding import METHODS
-    from core.study import SEARCHES
+    from core.neighbors.searches import SEARCHES
 
     parser.add_argument("dataset", metavar="DIR", help="a dataset directory")
     parser.add_argument(
@@ -74,40 +73,24 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
         study,
         out,
         result=result,
-        command=command_line(plan, arguments.dataset, arguments.out),
+        command=plan.command_line(arguments.dataset, arguments.out),
         progress=part(progress, 0.9, 1.0),
     )
     return result
 
 
-def read_plan(arguments: argparse.Namespace) -> "Plan":
+def read_plan(arguments: argparse.Namespace) -> "StudyPlan":
     """Make the plan of what was given."""
     from core.embedding import METHODS
     from core.runs import RunConfig
-    from core.study import SEARCHES, Plan
+    from core.study import SEARCHES, StudyPlan
 
-    return Plan(
+    return StudyPlan(
         config=RunConfig(**read_fields(arguments)),
         methods=_names(arguments.methods, METHODS),
         searches=_names(arguments.backends, SEARCHES),
         parameters=read_parameters(arguments),
     )
-
-
-def command_line(plan: "Plan", dataset: str, out: str) -> str:
-    """Return the command that repeats a study."""
-    from core.embedding import METHODS
-    from core.runs.repeat import config_words, flag_words
-    from core.study import SEARCHES
-
-    words = ["wattfold", "study", dataset, *config_words(plan.config)]
-    for name, value in plan.parameters.items():
-        words += flag_words(name, value)
-    if plan.methods != tuple(METHODS):
-        words += flag_words("methods", ",".join(plan.methods))
-    if plan.searches != tuple(SEARCHES):
-        words += flag_words("backends", ",".join(plan.searches))
-    return shlex.join([*words, *flag_words("out", out)])
 
 
 def render(result: dict[str, Any]) -> str:

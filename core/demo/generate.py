@@ -13,16 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from core.demo.anomalies import KINDS, LEAST_HOUSEHOLDS, Anomaly, planted_of_each_kind
-from core.demo.demand import simulate
-from core.demo.patterns import Home, draw_home
-from core.demo.presence import absence
-from core.demo.setting import INTERVAL_MINUTES, TIMEZONE, Setting, make_setting
+from core.demo._calendar_and_weather import INTERVAL_MINUTES, TIMEZONE, Setting, make_setting
+from core.demo._home_demand import simulate
+from core.demo._patterns import Home, draw_home
+from core.demo._presence import absence
+from core.demo.options import LEAST_HOUSEHOLDS, OPTIONS, TRUTH
+from core.demo.planted_faults import KINDS, Anomaly, planted_of_each_kind
 from core.progress import Progress, silent
-from core.readings.dataset import READINGS_SCHEMA, ROW_GROUP_SIZE, Dataset, new_dataset
-from core.registry import Parameter
+from core.readings import Dataset
+from core.readings.dataset import READINGS_SCHEMA, ROW_GROUP_SIZE, new_dataset
 
-TRUTH = "truth.parquet"
 TRUTH_SCHEMA = pa.schema(
     [
         ("household", pa.string()),
@@ -30,18 +30,6 @@ TRUTH_SCHEMA = pa.schema(
         ("slots", pa.list_(pa.int32())),
         ("description", pa.string()),
     ]
-)
-
-OPTIONS = (
-    Parameter(
-        name="households",
-        default=200,
-        low=1,
-        high=50_000,
-        help=f"how many households; from {LEAST_HOUSEHOLDS} on, anomalies are among them",
-    ),
-    Parameter(name="days", default=365, low=1, high=3660, help="how many days of readings"),
-    Parameter(name="seed", default=1, low=0, high=2**32 - 1, help="same seed, same bytes"),
 )
 
 # Every kind of random choice has its own stream, so a home is the same whatever is around it.

@@ -5,29 +5,31 @@ their parameters.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from core.distance import Vectors
+from core.embedding.alignment import align
 from core.embedding.graph import union_graph
 from core.embedding.hessian import Hessian
 from core.embedding.isomap import Isomap
 from core.embedding.laplacian import Laplacian
 from core.embedding.lle import LocallyLinear
-from core.embedding.method import Embedding, Method, Request
+from core.embedding.method import Embedding, EmbeddingRequest, Method
 from core.embedding.tsne import TSNE
 from core.embedding.umap_layout import UMAP
 from core.errors import InputError
+from core.fields import FIELDS
 from core.neighbors import Neighbors
-from core.neighbors.threads import available_threads
+from core.parallel import available_cores
 from core.progress import Progress, silent
 from core.registry import Registry, Value
 
-__all__ = ["METHODS", "Embedding", "Method", "embed", "n_neighbors_needed"]
+if TYPE_CHECKING:
+    from core.vectors import Vectors
 
-MAX_DIM = 100
+__all__ = ["METHODS", "Embedding", "Method", "align", "embed", "n_neighbors_needed"]
 
 METHODS: Registry[Method] = Registry("method")
 for _method in (Isomap(), LocallyLinear(), Laplacian(), Hessian(), TSNE(), UMAP()):
@@ -42,7 +44,7 @@ def n_neighbors_needed(method: str, k: int, n: int, settings: Mapping[str, Any])
 def embed(
     method: str,
     neighbors: Neighbors,
-    vectors: Vectors,
+    vectors: "Vectors",
     *,
     dim: int = 2,
     seed: int = 1,
@@ -58,7 +60,7 @@ def embed(
         A name in ``METHODS``.
     neighbors : Neighbors
         Indices and distances of shape (n, k), k as ``n_neighbors_needed`` says.
-    vectors : Vectors
+    vectors : "Vectors"
         The same n points; read by methods that need coordinates.
     dim : int
         Coordinates wanted, from 1 to 100.
@@ -67,7 +69,7 @@ def embed(
     threads : int, optional
         Threads to use; all that this process may use by default.
     progress : Progress
-        Told how far the work is; raises Cancelled to stop it.
+        Called with the share of the work that is done; raises Cancelled to stop it.
     **settings
         The method's parameters.
 
@@ -78,7 +80,7 @@ def embed(
     values = METHODS.settings(method, settings)
     request = _checked(neighbors, vectors, dim, seed, threads, progress, values)
     progress(0.0, f"{METHODS[method].title}")
-    # Threads share out pieces of work whose results are the same whoever does them. Inside a
+    # Threads share out pieces of work whose results do not depend on the thread. Inside a
     # piece BLAS keeps to one: with more it would round differently.
     with threadpool_limits(1, user_api="blas"):
         result = _in_one_place(method, request) or METHODS[method].fit(request)
@@ -93,13 +95,13 @@ def embed(
 
 def _checked(
     neighbors: Neighbors,
-    vectors: Vectors,
+    vectors: "Vectors",
     dim: int,
     seed: int,
     threads: int | None,
     progress: Progress,
     settings: Mapping[str, Value],
-) -> Request:
+) -> EmbeddingRequest:
     indices = np.asarray(neighbors.indices, dtype=np.int64)
     distances = np.asarray(neighbors.distances, dtype=np.float64)
     n = len(vectors.x)
@@ -110,8 +112,7 @@ def _checked(
             f"neighbours of {n} points must be two arrays of {n} rows, got shapes "
             f"{indices.shape} and {distances.shape}"
         )
-    if not 1 <= dim <= MAX_DIM:
-        raise InputError(f"dim must be a whole number from 1 to {MAX_DIM}, got {dim!r}")
+    dim = FIELDS["dim"].validate(dim)
     if n > 1 and indices.shape[1] == 0:
         raise InputError("every point needs at least one neighbour; raise K to at least 1")
     own = (indices == np.arange(n)[:, np.newaxis]).any()
@@ -121,11 +122,11 @@ def _checked(
         )
     if not np.isfinite(distances).all() or (distances < 0).any():
         raise InputError("distances to neighbours must be finite and not negative; search again")
-    workers = threads or available_threads()
-    return Request(indices, distances, vectors, int(dim), seed, workers, progress, settings)
+    workers = threads or available_cores()
+    return EmbeddingRequest(indices, distances, vectors, dim, seed, workers, progress, settings)
 
 
-def _in_one_place(method: str, request: Request) -> Embedding | None:
+def _in_one_place(method: str, request: EmbeddingRequest) -> Embedding | None:
     """Answer for a single point, or for points that all have the same distribution."""
     if request.distances.any():
         return None
@@ -134,5 +135,5 @@ def _in_one_place(method: str, request: Request) -> Embedding | None:
         return None
     what = "there is one point" if request.n == 1 else f"all {request.n} points are identical"
     y = np.zeros((request.n, request.dim))
-    notice = f"{what}: a map has nothing to tell apart"
+    notice = f"{what}: a map has nothing to separate"
     return Embedding(y, method, dict(request.settings), components, notices=(notice,))

@@ -6,15 +6,16 @@ by sorting.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial.distance import cdist
 
-from core.distance import Vectors
-from core.embedding.neighborhoods import coordinates
 from core.progress import Progress
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from core.vectors import Vectors
 
 # Joining components compares their points pair by pair; this many coordinate differences take
 # some twenty seconds on one core. Beyond it components are compared by a sample of their points.
@@ -44,12 +45,16 @@ class Graph:
         """Number of points."""
         return len(self.indptr) - 1
 
-    def matrix(self, weights: np.ndarray) -> csr_array:
+    def matrix(self, weights: np.ndarray) -> "csr_array":
         """Return the (n, n) adjacency matrix with a weight for each stored edge."""
+        from scipy.sparse import csr_array
+
         return csr_array((weights, self.indices, self.indptr), shape=(self.n, self.n))
 
     def components(self) -> tuple[int, np.ndarray]:
         """Count the connected components and label each point with its own."""
+        from scipy.sparse.csgraph import connected_components
+
         count, labels = connected_components(self.matrix(np.ones(len(self.lengths))), False)
         return int(count), labels
 
@@ -82,7 +87,7 @@ def union_graph(indices: np.ndarray, distances: np.ndarray) -> Graph:
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
+class JoinedGraph:
     """A connected graph, and how it became one."""
 
     graph: Graph
@@ -91,7 +96,7 @@ class Joined:
     sampled: bool = False
 
 
-def join(graph: Graph, labels: np.ndarray, vectors: Vectors, progress: Progress) -> Joined:
+def join(graph: Graph, labels: np.ndarray, vectors: "Vectors", progress: Progress) -> JoinedGraph:
     """Connect the components of a graph by the shortest links between them.
 
     Each pair of components gets the link between its two closest points; more than
@@ -99,7 +104,7 @@ def join(graph: Graph, labels: np.ndarray, vectors: Vectors, progress: Progress)
     """
     count = int(labels.max()) + 1
     if count == 1:
-        return Joined(graph)
+        return JoinedGraph(graph)
     groups, sampled = _candidates(labels, vectors.x.shape[1])
     spanning_tree = count > MANY_COMPONENTS
     find = _spanning_links if spanning_tree else _all_links
@@ -111,7 +116,7 @@ def join(graph: Graph, labels: np.ndarray, vectors: Vectors, progress: Progress)
         np.concatenate([graph.lengths, lengths]),
         graph.n,
     )
-    return Joined(joined, len(head), spanning_tree, sampled)
+    return JoinedGraph(joined, len(head), spanning_tree, sampled)
 
 
 def _candidates(labels: np.ndarray, p: int) -> tuple[list[np.ndarray], bool]:
@@ -137,16 +142,16 @@ def _candidates(labels: np.ndarray, p: int) -> tuple[list[np.ndarray], bool]:
 Links = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def _closest(group: np.ndarray, others: list[np.ndarray], vectors: Vectors) -> Links:
+def _closest(group: np.ndarray, others: list[np.ndarray], vectors: "Vectors") -> Links:
     """For each other component: its point and the group's point that are closest, and how far."""
-    near = coordinates(vectors, group)
+    near = vectors.coordinates(group)
     rows = np.concatenate(others)
     best = np.empty(len(rows))
     whose = np.empty(len(rows), dtype=np.int64)
     step = max(1, int(2e7 // max(1, near.shape[1], len(group))))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
-        apart = _distances(near, coordinates(vectors, rows[part]), vectors)
+        apart = _distances(near, vectors.coordinates(rows[part]), vectors)
         whose[part] = apart.argmin(axis=0)
         best[part] = apart.min(axis=0)
     starts = np.concatenate([[0], np.cumsum([len(other) for other in others])[:-1]])
@@ -154,19 +159,21 @@ def _closest(group: np.ndarray, others: list[np.ndarray], vectors: Vectors) -> L
     return group[whose[at]], rows[at], best[at]
 
 
-def _distances(a: np.ndarray, b: np.ndarray, vectors: Vectors) -> np.ndarray:
+def _distances(a: np.ndarray, b: np.ndarray, vectors: "Vectors") -> np.ndarray:
     """Statistical distances between two sets of coordinates."""
-    if vectors.norm == 0:
+    from scipy.spatial.distance import cdist
+
+    if not vectors.is_normed:
         blocks = zip(
             np.split(a, vectors.blocks, axis=1), np.split(b, vectors.blocks, axis=1), strict=True
         )
         divergence = sum(cdist(p, q, "jensenshannon") ** 2 for p, q in blocks) / np.log(2)
-        return divergence if vectors.blocks > 1 else np.sqrt(divergence)
+        return vectors.to_distances(divergence)
     metric = "cityblock" if vectors.norm == 1 else "euclidean"
     return vectors.scale * cdist(a, b, metric)
 
 
-def _all_links(groups: list[np.ndarray], vectors: Vectors, progress: Progress) -> Links:
+def _all_links(groups: list[np.ndarray], vectors: "Vectors", progress: Progress) -> Links:
     found = []
     for i, group in enumerate(groups[:-1]):
         progress(i / len(groups), f"joining {len(groups)} components")
@@ -175,7 +182,7 @@ def _all_links(groups: list[np.ndarray], vectors: Vectors, progress: Progress) -
     return head, tail, lengths
 
 
-def _spanning_links(groups: list[np.ndarray], vectors: Vectors, progress: Progress) -> Links:
+def _spanning_links(groups: list[np.ndarray], vectors: "Vectors", progress: Progress) -> Links:
     """Prim's algorithm: grow a tree by the shortest link from it to a component outside."""
     outside = np.arange(1, len(groups))
     head, tail, lengths = _closest(groups[0], groups[1:], vectors)

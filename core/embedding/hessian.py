@@ -1,16 +1,19 @@
 """Hessian LLE (Donoho and Grimes 2003) on given neighbours."""
 
-import numpy as np
-from scipy.sparse import coo_array, csr_array
+from typing import TYPE_CHECKING
 
-from core.distance import Vectors
+import numpy as np
+
 from core.embedding.landmarks import LANDMARKS
-from core.embedding.method import Request
+from core.embedding.method import EmbeddingRequest
 from core.embedding.neighborhoods import map_grams
-from core.embedding.spectral import Lists, Problem, SpectralMethod
+from core.embedding.spectral import EigenProblem, SpectralMethod, SubsetNeighbors
 from core.errors import InputError
 from core.progress import Progress
 from core.registry import Parameter, Value
+
+if TYPE_CHECKING:
+    from core.vectors import Vectors
 
 # A direction in which the neighbours vary less than this share of their widest is none.
 FLAT = 1e-10
@@ -35,7 +38,7 @@ class Hessian(SpectralMethod):
         LANDMARKS,
     )
 
-    def check(self, request: Request) -> None:
+    def check(self, request: EmbeddingRequest) -> None:
         """K must exceed the number of linear and quadratic terms."""
         d = request.dim
         needed = d * (d + 3) // 2 + 1
@@ -51,15 +54,17 @@ class Hessian(SpectralMethod):
 
     def problem(
         self,
-        lists: Lists,
-        vectors: Vectors,
+        lists: SubsetNeighbors,
+        vectors: "Vectors",
         *,
         dim: int,
         threads: int,
         progress: Progress,
         settings: dict[str, Value],
-    ) -> Problem:
+    ) -> EigenProblem:
         """Sum over all neighbourhoods of the projection onto what is not linear there."""
+        from scipy.sparse import coo_array, csr_array
+
         m, k = lists.indices.shape
         local = quadratic_penalty if settings["penalty"] == "quadratic" else full_penalty
         penalties = map_grams(
@@ -74,7 +79,7 @@ class Hessian(SpectralMethod):
         heads = np.repeat(lists.indices, k, axis=1).ravel()
         tails = np.tile(lists.indices, (1, k)).ravel()
         summed = coo_array((penalties.ravel(), (heads, tails)), shape=(m, m))
-        return Problem(csr_array(summed), np.ones(m))
+        return EigenProblem(csr_array(summed), np.ones(m))
 
 
 def tangents(gram: np.ndarray, dim: int) -> np.ndarray:

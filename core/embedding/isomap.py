@@ -5,11 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from core.embedding import landmarks
-from core.embedding.eigen import largest
-from core.embedding.geodesics import geodesics
-from core.embedding.graph import Joined, join, union_graph
-from core.embedding.method import Embedding, Method, Request
-from core.neighbors.threads import slices
+from core.embedding.graph import JoinedGraph, join, union_graph
+from core.embedding.method import Embedding, EmbeddingRequest, Method
+from core.parallel import slices
 from core.progress import Progress, part
 from core.registry import Value
 
@@ -30,8 +28,11 @@ class Isomap(Method):
         """Only landmarks are drawn."""
         return landmarks.geodesic_count(n, int(settings["landmarks"])) < n
 
-    def fit(self, request: Request) -> Embedding:
+    def fit(self, request: EmbeddingRequest) -> Embedding:
         """Classical scaling of the geodesics, from all points or from landmarks."""
+        from core.embedding._eigen import largest
+        from core.embedding._geodesics import geodesics
+
         graph = union_graph(request.indices, request.distances)
         components, labels = graph.components()
         joined = join(graph, labels, request.vectors, part(request.progress, 0.0, 0.1))
@@ -81,7 +82,7 @@ class Isomap(Method):
         )
 
 
-def _notices(components: int, joined: Joined) -> list[str]:
+def _notices(components: int, joined: JoinedGraph) -> list[str]:
     if components == 1:
         return []
     kind = "a spanning tree of the shortest links" if joined.spanning_tree else "the shortest links"

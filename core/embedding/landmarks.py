@@ -12,14 +12,17 @@ fitted instead, and the rest are placed by it:
   the other points are rebuilt from their own k nearest landmarks with barycentric weights.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from core.distance import Vectors
-from core.embedding.geodesics import nearest_sources
 from core.embedding.graph import Graph
 from core.embedding.neighborhoods import barycentric_weights, map_grams
 from core.progress import Progress
 from core.registry import Parameter
+
+if TYPE_CHECKING:
+    from core.vectors import Vectors
 
 # The largest problem solved in full: 10,000² float64 are 0.8 GB.
 FULL = 10_000
@@ -74,6 +77,8 @@ def landmark_lists(
     nearest : ndarray of shape (n, k)
         Positions in ``landmarks``.
     """
+    from core.embedding._geodesics import nearest_sources
+
     which, lengths = nearest_sources(graph, landmarks, k + 1, progress=progress)
     # A landmark is its own nearest one, also among duplicates at distance zero.
     return which[landmarks, 1:], lengths[landmarks, 1:], which[:, :k]
@@ -84,7 +89,7 @@ def extend(
     landmarks: np.ndarray,
     nearest: np.ndarray,
     rows: np.ndarray,
-    vectors: Vectors,
+    vectors: "Vectors",
     *,
     ridge: float,
     threads: int,
@@ -126,7 +131,7 @@ def extend(
 def barycentric_places(
     y: np.ndarray,
     nearest: np.ndarray,
-    vectors: Vectors,
+    vectors: "Vectors",
     rows: np.ndarray,
     landmark_rows: np.ndarray,
     *,

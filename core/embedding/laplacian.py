@@ -1,15 +1,18 @@
 """Laplacian eigenmaps (Belkin and Niyogi 2003) on given neighbours."""
 
-import numpy as np
-from scipy.sparse import csr_array, diags_array, eye_array
+from typing import TYPE_CHECKING
 
-from core.distance import Vectors
+import numpy as np
+
 from core.embedding.graph import union_graph
 from core.embedding.landmarks import LANDMARKS
-from core.embedding.method import Request
-from core.embedding.spectral import Lists, Problem, SpectralMethod
+from core.embedding.method import EmbeddingRequest
+from core.embedding.spectral import EigenProblem, SpectralMethod, SubsetNeighbors
 from core.progress import Progress
 from core.registry import Parameter, Value
+
+if TYPE_CHECKING:
+    from core.vectors import Vectors
 
 # An edge much longer than σ would weigh nothing and fall out of the graph; it stays an edge.
 LIGHTEST = 1e-6
@@ -40,7 +43,7 @@ class Laplacian(SpectralMethod):
         LANDMARKS,
     )
 
-    def resolved(self, request: Request) -> tuple[dict[str, Value], tuple[str, ...]]:
+    def resolved(self, request: EmbeddingRequest) -> tuple[dict[str, Value], tuple[str, ...]]:
         """With the heat kernel, fill in σ and say it."""
         settings = dict(request.settings)
         if settings["weights"] == "unit":
@@ -55,15 +58,17 @@ class Laplacian(SpectralMethod):
 
     def problem(
         self,
-        lists: Lists,
-        vectors: Vectors,
+        lists: SubsetNeighbors,
+        vectors: "Vectors",
         *,
         dim: int,
         threads: int,
         progress: Progress,
         settings: dict[str, Value],
-    ) -> Problem:
+    ) -> EigenProblem:
         """I − D^−½ A D^−½, whose null vector is √degree."""
+        from scipy.sparse import csr_array, diags_array, eye_array
+
         progress(0.0, "weighing the graph")
         graph = union_graph(lists.indices, lists.distances)
         weights = np.ones(len(graph.lengths))
@@ -74,4 +79,4 @@ class Laplacian(SpectralMethod):
         root = np.sqrt(adjacency.sum(axis=1))
         scale = diags_array(1 / root)
         normalised = eye_array(graph.n, format="csr") - scale @ adjacency @ scale
-        return Problem(csr_array(normalised), root)
+        return EigenProblem(csr_array(normalised), root)

@@ -1,14 +1,17 @@
 """Locally linear embedding (Roweis and Saul 2000) on given neighbours."""
 
-import numpy as np
-from scipy.sparse import csr_array, eye_array
+from typing import TYPE_CHECKING
 
-from core.distance import Vectors
+import numpy as np
+
 from core.embedding.landmarks import LANDMARKS
 from core.embedding.neighborhoods import barycentric_weights, map_grams
-from core.embedding.spectral import Lists, Problem, SpectralMethod
+from core.embedding.spectral import EigenProblem, SpectralMethod, SubsetNeighbors
 from core.progress import Progress
 from core.registry import Parameter, Value
+
+if TYPE_CHECKING:
+    from core.vectors import Vectors
 
 
 class LocallyLinear(SpectralMethod):
@@ -32,15 +35,17 @@ class LocallyLinear(SpectralMethod):
 
     def problem(
         self,
-        lists: Lists,
-        vectors: Vectors,
+        lists: SubsetNeighbors,
+        vectors: "Vectors",
         *,
         dim: int,
         threads: int,
         progress: Progress,
         settings: dict[str, Value],
-    ) -> Problem:
+    ) -> EigenProblem:
         """(I − W)ᵀ(I − W) for weights W that sum to one."""
+        from scipy.sparse import csr_array, eye_array
+
         m, k = lists.indices.shape
         ridge = float(settings["ridge"])
         weights = map_grams(
@@ -55,4 +60,4 @@ class LocallyLinear(SpectralMethod):
         indptr = np.arange(0, m * k + 1, k)
         rebuild = csr_array((weights.ravel(), lists.indices.ravel(), indptr), shape=(m, m))
         residual = eye_array(m, format="csr") - rebuild
-        return Problem(csr_array(residual.T @ residual), np.ones(m))
+        return EigenProblem(csr_array(residual.T @ residual), np.ones(m))

@@ -3,13 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from core.distance import Vectors
 from core.progress import Progress
 from core.registry import Parameter, Value
+
+if TYPE_CHECKING:
+    from core.vectors import Vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,7 @@ class Embedding:
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class EmbeddingRequest:
     """One embedding that is asked for; checked, so that methods need not check again.
 
     Attributes
@@ -53,19 +55,19 @@ class Request:
         Row numbers of the neighbours.
     distances : ndarray of shape (n, k), float64
         Their statistical distances.
-    vectors : Vectors
+    vectors : "Vectors"
         The n points.
     dim, seed, threads : int
         Coordinates wanted, seed of whatever is random, threads to use.
     progress : Progress
-        Whom to tell; it may raise Cancelled.
+        Called with the share of the work that is done; it may raise Cancelled.
     settings : mapping
         A value for each of the method's parameters.
     """
 
     indices: np.ndarray
     distances: np.ndarray
-    vectors: Vectors
+    vectors: "Vectors"
     dim: int
     seed: int
     threads: int
@@ -90,7 +92,7 @@ class Method(ABC):
     title: ClassVar[str]
     help: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    # Roughly, on two cores: enough to tell seconds from minutes before a run.
+    # Roughly, on two cores: enough to distinguish seconds from minutes before a run.
     seconds_per_point: ClassVar[float]
     seconds_per_entry: ClassVar[float] = 0.0
 
@@ -107,5 +109,5 @@ class Method(ABC):
         return True
 
     @abstractmethod
-    def fit(self, request: Request) -> Embedding:
+    def fit(self, request: EmbeddingRequest) -> Embedding:
         """Embed at least two points that are not all in one place."""

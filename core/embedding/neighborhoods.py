@@ -5,12 +5,15 @@ larger than a few neighbourhoods is ever gathered at once.
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.distance import Vectors
-from core.neighbors.threads import share, slices
+from core.parallel import run_tasks, slices
 from core.progress import Progress
+
+if TYPE_CHECKING:
+    from core.vectors import Vectors
 
 # Coordinates gathered at once, and columns of them: few enough to stay in cache between the
 # gathering and the multiplication.
@@ -18,28 +21,9 @@ GATHER = 500_000
 COLUMNS = 4096
 
 
-def coordinates(vectors: Vectors, rows: np.ndarray, columns: slice = slice(None)) -> np.ndarray:
-    """Rows as float64 points: p under total variation and Jensen–Shannon, √(p/2) under Hellinger.
-
-    Parameters
-    ----------
-    rows : ndarray of any shape of row numbers
-    columns : slice
-        Which of the p coordinates; all by default.
-
-    Returns
-    -------
-    ndarray of shape (*rows.shape, columns)
-    """
-    x = vectors.x[rows, columns].astype(np.float64)
-    if vectors.block_weights is not None:
-        x *= np.repeat(vectors.block_weights, vectors.x.shape[1] // vectors.blocks)[columns]
-    return x
-
-
 def map_grams(
     function: Callable[[np.ndarray], np.ndarray],
-    vectors: Vectors,
+    vectors: "Vectors",
     rows: np.ndarray,
     neighbors: np.ndarray,
     *,
@@ -70,12 +54,12 @@ def map_grams(
         piece = pieces[number]
         gram = np.zeros((piece.stop - piece.start, k, k))
         for columns in slices(p, COLUMNS):
-            local = coordinates(vectors, neighbors[piece], columns)
-            local -= coordinates(vectors, rows[piece], columns)[:, np.newaxis]
+            local = vectors.coordinates(neighbors[piece], columns)
+            local -= vectors.coordinates(rows[piece], columns)[:, np.newaxis]
             gram += local @ local.transpose(0, 2, 1)
         results[number] = function(gram)
 
-    share(work, range(len(pieces)), threads=threads, progress=progress, message=message)
+    run_tasks(work, range(len(pieces)), threads=threads, progress=progress, message=message)
     return np.concatenate([results[number] for number in range(len(pieces))])
 
 

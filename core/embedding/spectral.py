@@ -8,25 +8,28 @@ is embedded on its own.
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from core.distance import Vectors
 from core.embedding import landmarks
-from core.embedding.eigen import smallest
+from core.embedding._packing import pack
 from core.embedding.graph import Graph, union_graph
-from core.embedding.method import Embedding, Method, Request
-from core.embedding.packing import pack
+from core.embedding.method import Embedding, EmbeddingRequest, Method
 from core.progress import Progress, part
 from core.registry import Value
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from core.vectors import Vectors
 
 # The barycentric ridge by which points are placed among landmarks, as in LLE itself.
 RIDGE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class SubsetNeighbors:
     """Neighbour lists among some of the points.
 
     Attributes
@@ -42,22 +45,24 @@ class Lists:
     indices: np.ndarray
     distances: np.ndarray
 
-    def part(self, members: np.ndarray) -> "Lists":
+    def part(self, members: np.ndarray) -> "SubsetNeighbors":
         """Keep the lists of these members, whose neighbours are all among them."""
         place = np.empty(len(self.rows), dtype=np.int64)
         place[members] = np.arange(len(members))
-        return Lists(self.rows[members], place[self.indices[members]], self.distances[members])
+        return SubsetNeighbors(
+            self.rows[members], place[self.indices[members]], self.distances[members]
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class EigenProblem:
     """Find the smallest eigenvectors of ``matrix`` besides ``kernel``, and divide by ``kernel``.
 
     For LLE and Hessian LLE the null vector is constant (of ones). For the Laplacian it is √degree:
     L v = λ D v is the symmetric problem D^−½ L D^−½ u = λ u with v = u / √degree.
     """
 
-    matrix: csr_array
+    matrix: "csr_array"
     kernel: np.ndarray
 
 
@@ -68,27 +73,27 @@ class SpectralMethod(Method):
         """Only landmarks are drawn; no component has more points than there are."""
         return landmarks.spectral_count(n, int(settings["landmarks"])) < n
 
-    def check(self, request: Request) -> None:
+    def check(self, request: EmbeddingRequest) -> None:
         """Refuse what the method cannot do."""
 
-    def resolved(self, request: Request) -> tuple[dict[str, Value], tuple[str, ...]]:
+    def resolved(self, request: EmbeddingRequest) -> tuple[dict[str, Value], tuple[str, ...]]:
         """Return the settings with automatic values filled in, and what to say about them."""
         return dict(request.settings), ()
 
     @abstractmethod
     def problem(
         self,
-        lists: Lists,
-        vectors: Vectors,
+        lists: SubsetNeighbors,
+        vectors: "Vectors",
         *,
         dim: int,
         threads: int,
         progress: Progress,
         settings: dict[str, Value],
-    ) -> Problem:
+    ) -> EigenProblem:
         """Return the eigenproblem of one component."""
 
-    def fit(self, request: Request) -> Embedding:
+    def fit(self, request: EmbeddingRequest) -> Embedding:
         """Embed each component of the graph and pack them side by side."""
         self.check(request)
         settings, said = self.resolved(request)
@@ -97,7 +102,7 @@ class SpectralMethod(Method):
         count, labels = graph.components()
         order = np.argsort(labels, kind="stable")
         members = np.split(order, np.cumsum(np.bincount(labels))[:-1])
-        everything = Lists(np.arange(request.n), request.indices, request.distances)
+        everything = SubsetNeighbors(np.arange(request.n), request.indices, request.distances)
         y = np.zeros((request.n, request.dim))
         eigenvalues = None
         fitted = 0
@@ -145,7 +150,7 @@ class SpectralMethod(Method):
         )
 
     def _component(
-        self, lists: Lists, graph: Graph, request: Request
+        self, lists: SubsetNeighbors, graph: Graph, request: EmbeddingRequest
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Coordinates (m, dim) of one component, its eigenvalues, and how many were fitted."""
         m = len(lists.rows)
@@ -163,7 +168,7 @@ class SpectralMethod(Method):
             own_graph, marks, request.k, progress=part(request.progress, 0.0, 0.1)
         )
         share = part(request.progress, 0.1, 0.6)
-        among = Lists(lists.rows[marks], indices, distances)
+        among = SubsetNeighbors(lists.rows[marks], indices, distances)
         y, values = self._solve(among, replace(request, progress=share))
         placed = landmarks.extend(
             y,
@@ -177,8 +182,12 @@ class SpectralMethod(Method):
         )
         return placed, values, chosen
 
-    def _solve(self, lists: Lists, request: Request) -> tuple[np.ndarray, np.ndarray]:
+    def _solve(
+        self, lists: SubsetNeighbors, request: EmbeddingRequest
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and eigenvalues of neighbour lists; zero where there are no more."""
+        from core.embedding._eigen import smallest
+
         m = len(lists.rows)
         problem = self.problem(
             lists,

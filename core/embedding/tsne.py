@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from core.embedding.graph import union_graph
-from core.embedding.method import Embedding, Method, Request
-from core.embedding.principal import principal_components
-from core.embedding.repulsion import EXACT_LIMIT, exact_gradient
+from core.embedding.method import Embedding, EmbeddingRequest, Method
 from core.errors import InputError
 from core.progress import part
 from core.registry import Parameter, Value
@@ -40,7 +38,10 @@ class TSNE(Method):
     name = "tsne"
     title = "t-SNE"
     seconds_per_point = 3e-3
-    help = "Keeps who is near whom; searches for 3 × perplexity neighbours of its own"
+    help = (
+        "Keeps the near neighbours of each point near; searches for 3 × perplexity neighbours of "
+        "its own"
+    )
     parameters = (
         Parameter(
             name="perplexity",
@@ -70,7 +71,7 @@ class TSNE(Method):
         perplexity = float(settings.get("perplexity", self.parameters[0].default))
         return min(math.ceil(3 * perplexity), n - 1)
 
-    def fit(self, request: Request) -> Embedding:
+    def fit(self, request: EmbeddingRequest) -> Embedding:
         """Run openTSNE from principal components."""
         if request.n < MIN_POINTS:
             raise InputError(
@@ -130,9 +131,11 @@ class TSNE(Method):
         return Embedding(y, self.name, settings, components, notices=tuple(notices))
 
 
-def _gradient(request: Request) -> str | Callable[..., tuple[float, np.ndarray]]:
+def _gradient(request: EmbeddingRequest) -> str | Callable[..., tuple[float, np.ndarray]]:
     """Return the repulsion that openTSNE is to use: its trees and grids end at three dimensions."""
     if request.dim > 3:
+        from core.embedding._repulsion import EXACT_LIMIT, exact_gradient
+
         if request.n > EXACT_LIMIT:
             raise InputError(
                 f"t-SNE of more than {EXACT_LIMIT:,} points gives at most 3 coordinates, not "
@@ -142,7 +145,7 @@ def _gradient(request: Request) -> str | Callable[..., tuple[float, np.ndarray]]
     return "fft" if request.n >= INTERPOLATE_FROM and request.dim <= 2 else "bh"
 
 
-def _possible_perplexity(wanted: float, request: Request) -> tuple[float, list[str]]:
+def _possible_perplexity(wanted: float, request: EmbeddingRequest) -> tuple[float, list[str]]:
     """Lower the perplexity to what the neighbours at hand support, and say so."""
     if request.k >= math.ceil(3 * wanted):
         return wanted, []
@@ -153,8 +156,10 @@ def _possible_perplexity(wanted: float, request: Request) -> tuple[float, list[s
     ]
 
 
-def _start(request: Request) -> np.ndarray:
+def _start(request: EmbeddingRequest) -> np.ndarray:
     """Principal components, made small."""
+    from core.embedding._principal import principal_components
+
     share = part(request.progress, 0.0, 0.1)
     y = principal_components(request.vectors, request.dim, request.seed, share)
     spread = y[:, 0].std()
@@ -167,6 +172,6 @@ def _schedule(iterations: int, exaggeration: float) -> Iterator[tuple[float, int
     easing = iterations // 2 // STEP
     for i in range(easing):
         yield exaggeration ** (1 - i / easing), STEP
-    # In pieces, so that progress is heard of whatever the remainder.
+    # In pieces, so that progress is reported whatever the remainder.
     for start in range(easing * STEP, iterations, STEP):
         yield 1.0, min(STEP, iterations - start)

@@ -8,23 +8,22 @@ each by itself: the picture is the same whatever they come with.
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 
-from core.distance import Vectors
 from core.embedding import landmarks
 from core.embedding.graph import union_graph
 from core.embedding.laplacian import Laplacian
-from core.embedding.method import Embedding, Method, Request
+from core.embedding.method import Embedding, EmbeddingRequest, Method
 from core.embedding.spectral import RIDGE
 from core.errors import InputError
-from core.neighbors import find_neighbors
-from core.neighbors.among import nearest_among
+from core.neighbors import build_index, find_neighbors
 from core.progress import Progress, part
 from core.registry import Parameter, Value
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 # Above this many points the layout runs on all threads unless asked to be repeatable: its threads
 # move the same points without locks, so the picture depends on their timing.
@@ -81,13 +80,15 @@ class UMAP(Method):
         # Two seconds go by before the first point moves.
         return 2 + laid_out * self.seconds_per_point + (n - laid_out) * _SECONDS_PER_PLACED
 
-    def fit(self, request: Request) -> Embedding:
+    def fit(self, request: EmbeddingRequest) -> Embedding:
         """Lay out all points, or a sample that places the others."""
         count = _count(request.n, request.settings)
         return self._fit_all(request) if count >= request.n else self._fit_some(request, count)
 
-    def _fit_some(self, request: Request, count: int) -> Embedding:
+    def _fit_some(self, request: EmbeddingRequest, count: int) -> Embedding:
         """Fit ``count`` of the points and place the others by those nearest to them."""
+        from core.vectors import Vectors
+
         fitted = landmarks.choose(request.n, count, request.seed)
         others = np.setdiff1d(np.arange(request.n), fitted)
         vectors = request.vectors
@@ -114,13 +115,13 @@ class UMAP(Method):
                 progress=part(request.progress, 0.1, 0.4),
             )
         )
-        nearest, _ = nearest_among(
-            ordered,
-            count,
-            PLACED_BY,
+        index = build_index(sample, backend="exact")
+        nearest = index.query(
+            replace(ordered, x=ordered.x[count:]),
+            min(PLACED_BY, count),
             threads=request.threads,
             progress=part(request.progress, 0.4, 0.9),
-        )
+        ).indices
         y = np.empty((request.n, request.dim))
         y[fitted] = layout.y
         y[others] = landmarks.barycentric_places(
@@ -147,7 +148,7 @@ class UMAP(Method):
             notices=(notice, *layout.notices),
         )
 
-    def _fit_all(self, request: Request) -> Embedding:
+    def _fit_all(self, request: EmbeddingRequest) -> Embedding:
         """Take umap-learn's own steps, so that its numbers are those of ``umap.UMAP``."""
         if request.n < request.dim + 2:
             raise InputError(
@@ -221,13 +222,15 @@ class UMAP(Method):
         )
 
 
-def _start(graph: csr_matrix, epochs: int, request: Request) -> str | np.ndarray:
+def _start(graph: "csr_matrix", epochs: int, request: EmbeddingRequest) -> str | np.ndarray:
     """Let umap-learn find its spectral start, unless the graph falls apart.
 
     It would place components by eigenvectors of a matrix that is often nearly the identity, for
     which the solver starts again from unseeded random numbers: another picture each time. Instead
     they start as Laplacian eigenmaps, side by side.
     """
+    from scipy.sparse.csgraph import connected_components
+
     # umap-learn drops edges that would not be drawn even once.
     kept = graph.copy()
     kept.data[kept.data < kept.data.max() / epochs] = 0
@@ -247,7 +250,7 @@ class _Epochs(list[int]):
 
     umap-learn takes a list of epochs after which to keep a copy of the layout, and asks after
     each epoch whether it is in the list. That question is the one place where its optimiser comes
-    back to its caller, who can then report, or raise to stop.
+    back to its caller, which can then report, or raise to stop.
     """
 
     def __init__(self, epochs: int, progress: Progress) -> None:

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from core.engine.dask_cluster import TLS, Dask
-from core.engine.interface import Engine, Job, Shared
+from core.engine.engine import Engine, Job, SharedArray
 from core.engine.local import Local
 from core.errors import InputError
 
-__all__ = ["ENGINES", "TLS", "Dask", "Engine", "Job", "Local", "Shared", "make_engine"]
+__all__ = ["ENGINES", "TLS", "Dask", "Engine", "Job", "Local", "SharedArray", "make_engine"]
 
 ENGINES = (Local.name, Dask.name)
 

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from core import atomic
-from core.engine.futures import await_file, completed, problem_of
-from core.engine.interface import Engine, Job, Result, Shared, Task
-from core.engine.pieces import kind_of, load, save
+from core.engine._futures import await_file, completed, problem_of
+from core.engine._task_files import kind_of, load, save
+from core.engine.engine import Engine, Job, Result, SharedArray, Task
 from core.errors import InputError
+from core.parallel import available_cores
 from core.progress import Progress, part, silent
-from core.shards import available_cores
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -70,7 +70,7 @@ class Dask(Engine):
     tls : TLS, optional
         For a scheduler that asks for it. Without it Dask's own configuration applies.
     n_workers : int, optional
-        Processes of a local cluster; one a core by default.
+        Processes of a local cluster; one per core by default.
     patience : float
         Seconds to wait for the scheduler, for a first worker and for its answer.
 
@@ -285,7 +285,7 @@ class DaskJob(Job):
             paths = self._all_files(combine, work, groups, part(progress, 1.0, 1.0), message)
         return load(kind, paths[0])
 
-    def share(self, arrays: Mapping[str, np.ndarray], /) -> dict[str, Shared]:
+    def share(self, arrays: Mapping[str, np.ndarray], /) -> dict[str, SharedArray]:
         """Write the arrays once."""
         shared = {}
         for name, array in arrays.items():
@@ -293,7 +293,7 @@ class DaskJob(Job):
             if not path.is_file():
                 with atomic.new_file(path) as temporary, temporary.open("wb") as file:
                     np.save(file, array, allow_pickle=False)
-            shared[name] = Shared(path=path)
+            shared[name] = SharedArray(path=path)
         return shared
 
     def _all_files(

@@ -6,16 +6,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.engine.interface import Engine, Job, Result, Shared, Task
+from core.engine.engine import Engine, Job, Result, SharedArray, Task
+from core.parallel import iter_results, map_in_threads
 from core.progress import Progress, silent
-from core.shards import in_threads, results
 
 
 class LocalJob(Job):
     """A job in as many threads as there are cores, or as are given."""
 
     def __init__(self, threads: int | None = None) -> None:
-        self._map = in_threads(threads)
+        self._map = map_in_threads(threads)
 
     def map(
         self, function: Callable[[Task], Result], tasks: Sequence[Task], /
@@ -34,11 +34,11 @@ class LocalJob(Job):
         message: str = "",
     ) -> Result:
         """Combine the results as they come."""
-        return combine(results(self._map, function, tasks, progress, message))
+        return combine(iter_results(self._map, function, tasks, progress, message))
 
-    def share(self, arrays: Mapping[str, np.ndarray], /) -> dict[str, Shared]:
+    def share(self, arrays: Mapping[str, np.ndarray], /) -> dict[str, SharedArray]:
         """Hand the arrays themselves on."""
-        return {name: Shared(array=array) for name, array in arrays.items()}
+        return {name: SharedArray(array=array) for name, array in arrays.items()}
 
 
 class Local(Engine):

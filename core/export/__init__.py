@@ -3,12 +3,13 @@
 Every file carries the config that made it, and :func:`read_config` gets it back.
 """
 
-from core.export.figures import Paper
-from core.export.privacy import Privacy, anonymise
+from core.export.figure_views import Paper
+from core.export.privacy import Anonymous, Privacy, anonymise
 from core.export.provenance import Provenance
-from core.export.reading import read_config, read_provenance
+from core.export.read_back import read_config, read_provenance
 
 __all__ = [
+    "Anonymous",
     "Paper",
     "Privacy",
     "Provenance",

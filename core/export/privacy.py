@@ -18,9 +18,10 @@ from typing import Literal, get_args
 import pandas as pd
 
 from core.errors import InputError
-from core.readings.dataset import ACCOUNT_COLUMNS, Dataset
+from core.readings import Dataset
+from core.readings.dataset import ACCOUNT_COLUMNS
+from core.runs import Run
 from core.runs.config import RunConfig
-from core.runs.result import Run
 
 Privacy = Literal["keep", "hash", "drop"]
 

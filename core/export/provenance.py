@@ -7,8 +7,8 @@ from importlib.metadata import version
 from typing import Any, Self
 
 from core.errors import InputError
+from core.runs import Run
 from core.runs.config import RunConfig
-from core.runs.result import Run
 
 # The key of the description in the metadata of Parquet, and the id of the element in HTML.
 KEY = "wattfold"

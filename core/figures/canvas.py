@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.landscape import map_plane
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -71,29 +69,11 @@ def style_axes(axes: "Axes", *, title: str | None = None) -> None:
         axes.set_title(title, fontsize=TITLE, color=_INK, parse_math=False)
 
 
-def frame_map(axes: "Axes", points: np.ndarray) -> None:
-    """Limits around all points (n, 2) with equal scales, the box filled."""
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.06)
-    axes.update_datalim(points)
-    axes.autoscale_view()
-
-
-def map_points(y: np.ndarray, density: np.ndarray | None = None) -> np.ndarray:
-    """Coordinates (n, 2) to draw an embedding (n, d) at.
-
-    More than two axes become principal components; a single one is drawn against the density,
-    or along a line where there is none.
-    """
-    plane, _ = map_plane(np.asarray(y, np.float64))
-    if plane.shape[1] == 2:
-        return plane
-    height = np.zeros(len(plane)) if density is None else np.asarray(density)
-    spread = float(np.ptp(height))
-    if spread > 0:
-        # As high as wide, so that equal scales do not flatten one of them.
-        height = height / spread * (float(np.ptp(plane)) or 1.0)
-    return np.column_stack([plane[:, 0], height])
+def frame_small(axes: "Axes") -> None:
+    """A thin frame without ticks, for one of many maps."""
+    axes.set(xticks=[], yticks=[])
+    for spine in axes.spines.values():
+        spine.set(visible=True, color="#c4c9d1", linewidth=0.6)
 
 
 def point_size(n: int) -> float:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.figures.canvas import TEXT, new_figure, style_axes
-from core.figures.palette import ANOMALY, OTHERS, TYPICAL
-from core.profile import demand_curve
+from core.figures.demand_summary import demand_curve
+from core.scene.palette import ANOMALY, OTHERS, TYPICAL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 FORMATS = (".png", ".svg", ".pdf")
 DPI = 300
 
-# Fonts as outlines of their own kind, which publishers ask for, where the default is a kind that
-# many of them refuse; and the same names of parts in the same figure. Matplotlib takes these from
+# Fonts in PDF as outlines of their own kind, which publishers ask for, where the default is a kind
+# that many of them refuse; text in SVG as text, to be edited and searched; and the same names of
+# parts in the same figure. Matplotlib takes these from
 # its global settings alone: they are ours while a file is written, one at a time.
-_SETTINGS: dict[Any, Any] = {"pdf.fonttype": 42, "svg.hashsalt": "wattfold"}
+_SETTINGS: dict[Any, Any] = {
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "wattfold",
+}
 _writing = threading.Lock()
 
 # Where each format keeps a description. A date would make equal figures differ.

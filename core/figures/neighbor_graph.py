@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.figures.canvas import RASTER_POINTS, frame_map, map_points, new_figure, style_axes
-from core.figures.palette import EDGE
+from core.figures.canvas import frame_small, new_figure, style_axes
+from core.figures.map_figure import draw_scene
+from core.scene import Coloring, plain_scene
+from core.scene.map_scene import undirected_edges
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_SCALE = 0.3
 
 
 def draw_neighbor_graphs(
@@ -27,50 +30,9 @@ def draw_neighbor_graphs(
     """
     figure = new_figure(panel[0] * len(graphs), panel[1])
     grid = figure.subplots(1, len(graphs), squeeze=False)[0]
+    scene = plain_scene(y, Coloring("", np.zeros(len(y), np.uint8), ("#000000",), ("point",)))
     for axes, (title, indices) in zip(grid, graphs.items(), strict=True):
-        draw_neighbor_graph(axes, y, indices, title=title)
+        style_axes(axes, title=title)
+        draw_scene(axes, scene.with_(edges=undirected_edges(indices)), scale=_SCALE)
+        frame_small(axes)
     return figure
-
-
-def draw_neighbor_graph(
-    axes: "Axes", y: np.ndarray, indices: np.ndarray, *, title: str | None = None
-) -> None:
-    """Draw points at ``y`` (n, d) and a line from each to its neighbours, ``indices`` (n, k)."""
-    from matplotlib.collections import LineCollection
-
-    points = map_points(y)
-    edges = undirected_edges(indices)
-    style_axes(axes, title=title)
-    frame_map(axes, points)
-    faint = float(np.clip(2_000 / max(len(edges), 1), 0.04, 0.6))
-    lines = LineCollection(
-        points[edges],
-        colors=EDGE,
-        linewidths=0.35,
-        alpha=faint,
-        rasterized=len(edges) > RASTER_POINTS,
-        zorder=1,
-    )
-    axes.add_collection(lines)
-    axes.scatter(
-        points[:, 0],
-        points[:, 1],
-        s=float(np.clip(1500 / max(len(points), 1), 0.4, 5)),
-        c="black",
-        linewidths=0,
-        rasterized=len(points) > RASTER_POINTS,
-        zorder=2,
-    )
-    axes.set(xticks=[], yticks=[])
-    for spine in axes.spines.values():
-        spine.set(visible=True, color="#c4c9d1", linewidth=0.6)
-
-
-def undirected_edges(indices: np.ndarray) -> np.ndarray:
-    """Edges (e, 2) of a graph of neighbours (n, k), each pair once however many name it."""
-    n, k = indices.shape
-    one, other = np.repeat(np.arange(n), k), np.asarray(indices, np.int64).ravel()
-    one, other = one[other >= 0], other[other >= 0]
-    # As one number each: rows of a million pairs take a hundred times as long to tell apart.
-    edges = np.unique(np.minimum(one, other) * n + np.maximum(one, other))
-    return np.column_stack(np.divmod(edges, max(n, 1)))

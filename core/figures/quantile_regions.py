@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.figures.canvas import TEXT, new_figure, style_axes
-from core.profile import REGIONS, WeekQuantiles
+from core.figures.demand_summary import REGIONS, WeekQuantiles
 from core.slots import DAYS
 
 if TYPE_CHECKING:

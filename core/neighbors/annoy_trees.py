@@ -1,17 +1,19 @@
 """Backend ``annoy``: a forest of random projection trees, as the paper uses it."""
 
 import math
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from core.distance import Vectors
-from core.neighbors.cost import Cost, Machine, Problem
-from core.neighbors.exact import complete
-from core.neighbors.interface import Backend, Neighbors
-from core.neighbors.kernels import coordinates, distances, prepare, settle
-from core.progress import Progress, part
+from core.neighbors.backend import Backend, Index, Neighbors
+from core.neighbors.cost import Cost, Machine, SearchSize
+from core.progress import Progress, part, silent
 from core.registry import Parameter
+
+if TYPE_CHECKING:
+    from core.vectors import Vectors
 
 _METRICS: dict[int, Literal["manhattan", "euclidean"]] = {1: "manhattan", 2: "euclidean"}
 # Rows between two reports of progress.
@@ -44,63 +46,37 @@ class Annoy(Backend):
             high=10_000_000,
             unit="points",
             help="Points inspected for each query: more find more true neighbours.",
+            at_query=True,
         ),
     )
+    build_share: ClassVar[float] = 0.4
 
-    def query(
+    def build(
         self,
-        vectors: Vectors,
-        k: int,
+        vectors: "Vectors",
         *,
         seed: int,
         threads: int,
-        progress: Progress,
+        progress: Progress = silent,
         **settings: Any,
-    ) -> Neighbors:
-        """Find k near rows of every row."""
+    ) -> "AnnoyForest":
+        """Grow the forest."""
         from annoy import AnnoyIndex
 
-        points = coordinates(vectors)
+        points = vectors.coordinates(dtype=np.float32)
         n, width = points.shape
-        index = AnnoyIndex(width, _METRICS[vectors.norm])
-        index.set_seed(seed)
+        forest = AnnoyIndex(width, _METRICS[vectors.norm])
+        forest.set_seed(seed)
         for i in range(n):
-            index.add_item(i, points[i].tolist())
+            forest.add_item(i, points[i].tolist())
             if i % _STEP == 0:
-                progress(0.2 * i / n, "filling the forest")
-        # Nothing is heard of Annoy until all its trees stand.
-        progress(0.2, f"growing {settings['n_trees']} trees")
-        index.build(settings["n_trees"], n_jobs=1)
+                progress(0.5 * i / n, "filling the forest")
+        # Annoy reports nothing until all its trees are built.
+        progress(0.5, f"growing {settings['n_trees']} trees")
+        forest.build(settings["n_trees"], n_jobs=1)
+        return AnnoyForest(backend=self, vectors=vectors, settings=settings, forest=forest)
 
-        candidates = np.full((n, k), -1, dtype=np.int32)
-        widened = 0
-        ask = part(progress, 0.4, 0.9)
-        for i in range(n):
-            search_k = settings["search_k"]
-            found = _others(index, i, k, search_k)
-            widened += len(found) < k
-            # n_trees · n points are all there is to inspect.
-            while len(found) < k and search_k < n * settings["n_trees"]:
-                search_k *= 2
-                found = _others(index, i, k, search_k)
-            candidates[i, : len(found)] = found
-            if i % _STEP == 0:
-                ask(i / n, "asking the forest")
-        rows = prepare(vectors)
-        indices, sums = settle(
-            rows, candidates, k, threads=threads, progress=part(progress, 0.9, 1.0)
-        )
-        complete(rows, np.flatnonzero(indices[:, -1] < 0), indices, sums, threads=threads)
-        progress(1.0)
-        return Neighbors(
-            indices,
-            distances(sums, rows.norm, vectors.scale),
-            self.name,
-            settings,
-            tuple(_notices(n, width, widened, settings["search_k"])),
-        )
-
-    def cost(self, problem: Problem, machine: Machine, **settings: Any) -> Cost:
+    def cost(self, problem: SearchSize, machine: Machine, **settings: Any) -> Cost:
         """Splits found, rows sent down every tree, and rows compared for each query."""
         n, p, n_trees = problem.n, problem.p, settings["n_trees"]
         leaf = p + 2
@@ -119,22 +95,90 @@ class Annoy(Backend):
         return Cost(seconds, memory / 1e6)
 
 
-def _others(index: Any, i: int, k: int, search_k: int) -> list[int]:
-    """Up to k rows near row i, itself left out by index."""
-    return [j for j in index.get_nns_by_item(i, k + 1, search_k) if j != i][:k]
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnnoyForest(Index):
+    """Annoy's trees."""
 
+    forest: Any
 
-def _notices(n: int, width: int, widened: int, search_k: int) -> list[str]:
-    notices = []
-    # A leaf of Annoy takes the room of one vector: width + 2 row numbers.
-    if n <= width + 2:
-        notices.append(
-            f"Annoy keeps up to {width + 2:,} points of {width:,} columns in one leaf, so each of "
-            f"the {n:,} points was compared with all: brute force in disguise."
+    def query_own(self, k: int, *, threads: int, progress: Progress = silent) -> Neighbors:
+        """Ask the forest for every row."""
+        from core.neighbors.all_pairs import complete
+        from core.neighbors.kernels import prepare, refine_float64
+
+        n = len(self.vectors.x)
+
+        def others(i: int, search_k: int) -> list[int]:
+            # Itself is left out by index.
+            found = self.forest.get_nns_by_item(i, k + 1, search_k)
+            return [j for j in found if j != i][:k]
+
+        candidates, widened = self._ask(others, n, k, part(progress, 0.0, 0.8))
+        rows = prepare(self.vectors)
+        indices, sums = refine_float64(
+            rows, candidates, k, threads=threads, progress=part(progress, 0.8, 1.0)
         )
-    if widened:
-        notices.append(
-            f"Annoy returned too few neighbours for {widened:,} of {n:,} points at search_k = "
-            f"{search_k:,}; those were searched again with more."
-        )
-    return notices
+        complete(rows, np.flatnonzero(indices[:, -1] < 0), indices, sums, threads=threads)
+        progress(1.0)
+        return self._found(indices, sums, tuple(self._notices(n, widened)))
+
+    def query(
+        self, points: "Vectors", k: int, *, threads: int, progress: Progress = silent
+    ) -> Neighbors:
+        """Ask the forest for every point."""
+        from core.neighbors.query_new import refine_points
+
+        x = points.coordinates(dtype=np.float32)
+
+        def nearest(i: int, search_k: int) -> list[int]:
+            found: list[int] = self.forest.get_nns_by_vector(x[i].tolist(), k, search_k)
+            return found
+
+        candidates, widened = self._ask(nearest, len(x), k, part(progress, 0.0, 0.9))
+        indices, sums, _ = refine_points(self.vectors, points, candidates, k, threads=threads)
+        progress(1.0)
+        return self._found(indices, sums, tuple(self._notices(len(x), widened)))
+
+    def _ask(
+        self, find: Callable[[int, int], list[int]], m: int, k: int, progress: Progress
+    ) -> tuple[np.ndarray, int]:
+        """Ask for k rows near each of m points; more widely for those that get too few.
+
+        Returns
+        -------
+        candidates : ndarray of shape (m, k), int32
+            −1 where there are no more.
+        widened : int
+            How many points were asked for again.
+        """
+        candidates = np.full((m, k), -1, dtype=np.int32)
+        widened = 0
+        # n_trees · n points are all there is to inspect.
+        everything = len(self.vectors.x) * self.settings["n_trees"]
+        for i in range(m):
+            search_k = self.settings["search_k"]
+            found = find(i, search_k)
+            widened += len(found) < k
+            while len(found) < k and search_k < everything:
+                search_k *= 2
+                found = find(i, search_k)
+            candidates[i, : len(found)] = found
+            if i % _STEP == 0:
+                progress(i / m, "asking the forest")
+        return candidates, widened
+
+    def _notices(self, m: int, widened: int) -> list[str]:
+        notices = []
+        n, width = self.vectors.x.shape
+        # A leaf of Annoy takes the room of one vector: width + 2 row numbers.
+        if n <= width + 2:
+            notices.append(
+                f"Annoy keeps up to {width + 2:,} points of {width:,} columns in one leaf, so each "
+                f"of the {m:,} points was compared with all: brute force in disguise."
+            )
+        if widened:
+            notices.append(
+                f"Annoy returned too few neighbours for {widened:,} of {m:,} points at search_k = "
+                f"{self.settings['search_k']:,}; those were searched again with more."
+            )
+        return notices

@@ -26,7 +26,7 @@ _CACHED_BYTES = 16e6
 
 
 @dataclass(frozen=True)
-class Problem:
+class SearchSize:
     """The size of a neighbour search.
 
     Attributes
@@ -147,10 +147,10 @@ def measure() -> Machine:
     """Measure the rates with small pieces of the real work."""
     from threadpoolctl import threadpool_limits
 
-    from core.distance import Vectors
+    from core.neighbors._tiles import difference_tiles, divergence_tiles, product_tiles
+    from core.neighbors._topk import empty_lists, offer_tile
     from core.neighbors.kernels import TILE, candidate_sums, prepare
-    from core.neighbors.nearest import empty_lists, offer_tile
-    from core.neighbors.tiles import difference_tiles, divergence_tiles, product_tiles
+    from core.vectors import Vectors
 
     rng = np.random.default_rng(0)
     a, b = slice(0, TILE), slice(TILE, 2 * TILE)

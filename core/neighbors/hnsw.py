@@ -1,17 +1,19 @@
 """Backend ``hnsw``: hierarchical navigable small worlds, by hnswlib."""
 
-from typing import Any, ClassVar
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from core.distance import Vectors
-from core.neighbors.cost import Cost, Machine, Problem
-from core.neighbors.exact import complete
-from core.neighbors.interface import Backend, Neighbors
-from core.neighbors.kernels import coordinates, distances, prepare, settle
-from core.neighbors.threads import slices
-from core.progress import Progress, part
+from core.neighbors.backend import Backend, Index, Neighbors
+from core.neighbors.cost import Cost, Machine, SearchSize
+from core.parallel import slices
+from core.progress import Progress, part, silent
 from core.registry import Parameter
+
+if TYPE_CHECKING:
+    from core.vectors import Vectors
 
 _STEP = 2000
 # Up to so many points a repeatable answer is worth a build by one thread.
@@ -49,64 +51,40 @@ class HNSW(Backend):
             low=10,
             high=5000,
             help="Candidates looked at for each query; never fewer than k + 1.",
+            at_query=True,
         ),
     )
     deterministic: ClassVar[bool] = False
+    build_share: ClassVar[float] = 0.6
     distances: ClassVar[tuple[str, ...]] = ("hellinger",)
 
-    def query(
+    def build(
         self,
-        vectors: Vectors,
-        k: int,
+        vectors: "Vectors",
         *,
         seed: int,
         threads: int,
-        progress: Progress,
+        progress: Progress = silent,
         **settings: Any,
-    ) -> Neighbors:
-        """Find k near rows of every row."""
+    ) -> "HNSWGraph":
+        """Link the rows one after the other."""
         import hnswlib
 
-        points = coordinates(vectors)
+        points = vectors.coordinates(dtype=np.float32)
         n, width = points.shape
         builders = 1 if n <= _REPEATABLE else threads
-        index = hnswlib.Index("l2", width)
-        index.init_index(
+        graph = hnswlib.Index("l2", width)
+        graph.init_index(
             n, M=settings["m"], ef_construction=settings["ef_construction"], random_seed=seed
         )
-        build = part(progress, 0.0, 0.6)
         for piece in slices(n, _STEP):
-            index.add_items(points[piece], np.arange(n)[piece], num_threads=builders)
-            build(piece.stop / n, "building the graph")
-        index.set_ef(max(settings["ef_search"], k + 1))
-        candidates = np.full((n, k), -1, dtype=np.int32)
-        ask = part(progress, 0.6, 1.0)
-        for piece in slices(n, _STEP):
-            try:
-                found, _ = index.knn_query(points[piece], k + 1, num_threads=threads)
-            except RuntimeError:  # hnswlib's word for a walk that met fewer than k + 1 points
-                pass
-            else:
-                candidates[piece] = _without_self(found, np.arange(n)[piece])
-            ask(piece.stop / n, "asking the graph")
-        rows = prepare(vectors)
-        indices, sums = settle(rows, candidates, k, threads=threads)
-        stranded = np.flatnonzero(indices[:, -1] < 0)
-        complete(rows, stranded, indices, sums, threads=threads)
-        notices = []
-        if builders > 1:
-            notices.append(
-                f"HNSW was built by {builders} threads: another run may differ a little."
-            )
-        if len(stranded) > 0:
-            notices.append(
-                f"HNSW's graph did not reach {k} neighbours from some of {len(stranded):,} points, "
-                "as happens among duplicates; those were compared with all points instead."
-            )
-        found = distances(sums, rows.norm, vectors.scale)
-        return Neighbors(indices, found, self.name, settings, tuple(notices))
+            graph.add_items(points[piece], np.arange(n)[piece], num_threads=builders)
+            progress(piece.stop / n, "building the graph")
+        return HNSWGraph(
+            backend=self, vectors=vectors, settings=settings, graph=graph, builders=builders
+        )
 
-    def cost(self, problem: Problem, machine: Machine, **settings: Any) -> Cost:
+    def cost(self, problem: SearchSize, machine: Machine, **settings: Any) -> Cost:
         """Each candidate of an insertion or a query leads to some of its links."""
         n, p, m = problem.n, problem.p, settings["m"]
         builders = 1 if n <= _REPEATABLE else problem.threads
@@ -118,6 +96,65 @@ class HNSW(Backend):
         # A point that is met is fetched with its links, and each is looked up among the seen.
         meet = 4 * machine.fetch(n, p) + 2 * p * machine.l1_float
         return Cost(n * (inserting + asking) * meet, n * (p * 4 + m * 8 + 16) / 1e6)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HNSWGraph(Index):
+    """hnswlib's graph, and how many threads built it."""
+
+    graph: Any
+    builders: int
+
+    def query_own(self, k: int, *, threads: int, progress: Progress = silent) -> Neighbors:
+        """Walk the graph towards every row."""
+        from core.neighbors.all_pairs import complete
+        from core.neighbors.kernels import prepare, refine_float64
+
+        own = np.arange(len(self.vectors.x))
+        found = self._ask(self.vectors, k + 1, threads, progress)
+        candidates = _without_self(found, own)
+        rows = prepare(self.vectors)
+        indices, sums = refine_float64(rows, candidates, k, threads=threads)
+        stranded = np.flatnonzero(indices[:, -1] < 0)
+        complete(rows, stranded, indices, sums, threads=threads)
+        return self._found(indices, sums, self._notices(k, len(stranded)))
+
+    def query(
+        self, points: "Vectors", k: int, *, threads: int, progress: Progress = silent
+    ) -> Neighbors:
+        """Walk the graph towards every point."""
+        from core.neighbors.query_new import refine_points
+
+        candidates = self._ask(points, k, threads, part(progress, 0.0, 0.9))
+        indices, sums, stranded = refine_points(
+            self.vectors, points, candidates, k, threads=threads
+        )
+        progress(1.0)
+        return self._found(indices, sums, self._notices(k, stranded))
+
+    def _ask(self, points: "Vectors", count: int, threads: int, progress: Progress) -> np.ndarray:
+        """Up to ``count`` rows near each point, −1 where the graph did not reach as many."""
+        x = points.coordinates(dtype=np.float32)
+        self.graph.set_ef(max(self.settings["ef_search"], count))
+        candidates = np.full((len(x), count), -1, dtype=np.int32)
+        for piece in slices(len(x), _STEP):
+            with suppress(RuntimeError):  # hnswlib's word for a walk that met fewer points
+                candidates[piece], _ = self.graph.knn_query(x[piece], count, num_threads=threads)
+            progress(piece.stop / len(x), "asking the graph")
+        return candidates
+
+    def _notices(self, k: int, stranded: int) -> tuple[str, ...]:
+        notices = []
+        if self.builders > 1:
+            notices.append(
+                f"HNSW was built by {self.builders} threads: another run may differ a little."
+            )
+        if stranded:
+            notices.append(
+                f"HNSW's graph did not reach {k} neighbours from some of {stranded:,} points, "
+                "as happens among duplicates; those were compared with all points instead."
+            )
+        return tuple(notices)
 
 
 def _without_self(found: np.ndarray, own: np.ndarray) -> np.ndarray:

@@ -1,20 +1,22 @@
-"""Neighbours by the paper's k-d tree: exact for ε = 0, within (1+ε) of the truth above it."""
+"""Backend ``kdtree``: the paper's k-d tree, exact for ε = 0, within (1+ε) of the truth above it."""
 
 import math
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from core.distance import Vectors
-from core.neighbors.cost import Cost, Machine, Problem
-from core.neighbors.interface import Backend, Neighbors
-from core.neighbors.kdtree_build import Tree, build, tree_depth
-from core.neighbors.kdtree_search import Space, search_leaf
-from core.neighbors.kernels import Rows, distances, prepare
-from core.neighbors.nearest import empty_lists
-from core.neighbors.threads import share
-from core.progress import Progress, part
+from core.neighbors.backend import Backend, Index, Neighbors
+from core.neighbors.cost import Cost, Machine, SearchSize
+from core.parallel import run_tasks, slices
+from core.progress import Progress, part, silent
 from core.registry import Parameter
+
+if TYPE_CHECKING:
+    from core.neighbors._kdtree_build import Tree
+    from core.neighbors._kdtree_search import Space
+    from core.neighbors.kernels import Rows
+    from core.vectors import Vectors
 
 # Sums of rows this long are dearer than the memory to remember them, up to this much of it.
 _LONG = 256
@@ -43,6 +45,7 @@ class KDTree(Backend):
             low=0.0,
             high=1e6,
             help="A distance found is at most (1+ε) times the true one; 0 is exact.",
+            at_query=True,
         ),
         Parameter(
             name="leaf_size",
@@ -54,35 +57,29 @@ class KDTree(Backend):
         ),
     )
     seeded: ClassVar[bool] = False
+    build_share: ClassVar[float] = 0.1
 
-    def query(
+    def build(
         self,
-        vectors: Vectors,
-        k: int,
+        vectors: "Vectors",
         *,
         seed: int,
         threads: int,
-        progress: Progress,
+        progress: Progress = silent,
         **settings: Any,
-    ) -> Neighbors:
-        """Find the k nearest other rows of every row."""
-        rows = prepare(vectors)
-        tree = build(
-            rows, settings["leaf_size"], threads=threads, progress=part(progress, 0.0, 0.1)
-        )
-        indices, sums, _ = search(
-            rows,
-            tree,
-            k,
-            epsilon=settings["epsilon"],
-            threads=threads,
-            progress=part(progress, 0.1, 1.0),
-        )
-        found = distances(sums, rows.norm, vectors.scale)
-        return Neighbors(indices, found, self.name, settings)
+    ) -> "KDTreeIndex":
+        """Halve the rows down to the leaves."""
+        from core.neighbors._kdtree_build import build
+        from core.neighbors.kernels import prepare
 
-    def cost(self, problem: Problem, machine: Machine, **settings: Any) -> Cost:
+        rows = prepare(vectors)
+        tree = build(rows, settings["leaf_size"], threads=threads, progress=progress)
+        return KDTreeIndex(backend=self, vectors=vectors, settings=settings, rows=rows, tree=tree)
+
+    def cost(self, problem: SearchSize, machine: Machine, **settings: Any) -> Cost:
         """Count the pairs that are not pruned if the points fill a cube evenly."""
+        from core.neighbors._kdtree_build import tree_depth
+
         n, p, k = problem.n, problem.p, problem.k
         counts = problem.norm == 1 and problem.itemsize == 1
         remembered = _remembers(n, p)
@@ -95,12 +92,12 @@ class KDTree(Backend):
         compare = p * difference + machine.difference_pair
         work = pairs * (compare / (1 + remembered) + machine.offer)
         # Of m rows in no order, k·(1 + ln(m/k)) enter a list of the k nearest so far. Whatever
-        # enters is settled in float64: fetching a long row is less than reading it.
+        # enters is refined in float64: fetching a long row is less than reading it.
         entries = n * k * (1 + math.log(pairs / n / k))
-        settle = 0.0 if counts else machine.fetch(n, p) + 4 * p * machine.l1_float
-        enter = entries * (machine.insert + settle)
-        # A box is about two differences of float32, of long rows for a glimpse, and as dear as
-        # some pairs besides; every level of the tree bounds all rows.
+        refine = 0.0 if counts else machine.fetch(n, p) + 4 * p * machine.l1_float
+        enter = entries * (machine.insert + refine)
+        # A box is about two differences of float32, of long rows for a glimpse, and costs as much
+        # as some pairs besides; every level of the tree bounds all rows.
         glimpse = 1 / 5 if p >= _LONG else 1
         boxes = n * (2 * depth + 2 * share * 2**depth)
         bound = boxes * (2 * p * glimpse * machine.l1_float + 4 * machine.difference_pair)
@@ -111,7 +108,59 @@ class KDTree(Backend):
         return Cost((work + enter + bound) / problem.threads, memory / 1e6)
 
 
-def expected_share(problem: Problem, depth: int, epsilon: float) -> float:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KDTreeIndex(Index):
+    """A tree over the rows."""
+
+    rows: "Rows"
+    tree: "Tree"
+
+    def query_own(self, k: int, *, threads: int, progress: Progress = silent) -> Neighbors:
+        """Search the tree for the rows of a leaf at a time."""
+        indices, sums, _ = search(
+            self.rows,
+            self.tree,
+            k,
+            epsilon=self.settings["epsilon"],
+            threads=threads,
+            progress=progress,
+        )
+        return self._found(indices, sums)
+
+    def query(
+        self, points: "Vectors", k: int, *, threads: int, progress: Progress = silent
+    ) -> Neighbors:
+        """Search the tree for some of the points at a time."""
+        from core.neighbors._kdtree_build import build
+        from core.neighbors._kdtree_search import search_points
+        from core.neighbors._topk import empty_lists
+        from core.neighbors.kernels import prepare
+        from core.neighbors.query_new import are_bytes, with_points
+
+        tree = self.tree
+        if self.rows.x.dtype == np.uint8 and not are_bytes(points):
+            # Boxes of bytes are laid out otherwise than the numbers of these points.
+            tree = build(prepare(self.vectors, counts=False), self.settings["leaf_size"])
+        n, m = len(self.vectors.x), len(points.x)
+        sums, indices = empty_lists(m, k, np.float64)
+        for piece, rows in with_points(self.vectors, points):
+            space = _space(rows, tree, places=tree.order, epsilon=self.settings["epsilon"])
+            new, found, apart = np.arange(n, len(rows.x)), indices[piece], sums[piece]
+
+            def work(some: slice) -> None:
+                search_points(space, new[some], apart[some], found[some])  # noqa: B023 (done here)
+
+            run_tasks(
+                work,
+                slices(len(new), self.settings["leaf_size"]),
+                threads=threads,
+                progress=part(progress, piece.start / m, piece.stop / m),
+                message="searching the tree",
+            )
+        return self._found(indices, sums)
+
+
+def expected_share(problem: SearchSize, depth: int, epsilon: float) -> float:
     """Share of the leaves that a query meets if the points fill a cube evenly, roughly.
 
     Columns depend on each other: more than ten of them fill about √(10·p) dimensions.
@@ -156,7 +205,7 @@ def _gap_moments(halvings: int, norm: int) -> tuple[float, float]:
 
 
 def search(
-    rows: Rows, tree: Tree, k: int, *, epsilon: float, threads: int, progress: Progress
+    rows: "Rows", tree: "Tree", k: int, *, epsilon: float, threads: int, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Search the tree for the k nearest other rows of every row.
 
@@ -168,25 +217,19 @@ def search(
     compared : int
         How many pairs of a row and a leaf were not pruned, of n · ``tree.n_leaves``.
     """
+    from core.neighbors._kdtree_search import search_leaf
+    from core.neighbors._topk import empty_lists
+
     n, p = rows.x.shape
     remembered = n if _remembers(n, p) else 0
-    # Sums of tiles and of boxes are rounded; what is found must not depend on that.
-    slack = 1 + 2 * rows.relative_error
     # The rows of a leaf are best read one after the other; of long ones each is that by itself.
     together = p < _LONG
-    space = Space(
-        x=rows.x[tree.order] if together else rows.x,
-        bounds=rows.bounds,
-        weights=rows.weights,
-        norm=rows.norm,
-        order=tree.order,
+    space = _space(
+        replace(rows, x=rows.x[tree.order]) if together else rows,
+        tree,
         places=np.arange(n) if together else tree.order,
-        spans=tree.spans,
-        lower=tree.lower,
-        upper=tree.upper,
-        memo=np.full((remembered, remembered), np.nan),
-        slack=slack,
-        reach=(slack + 2.0**-32) / (1 + epsilon) ** rows.norm,
+        epsilon=epsilon,
+        remembered=remembered,
     )
     sums, indices = empty_lists(n, k, np.float64)
     if k == 0:  # a single row has no other
@@ -202,7 +245,7 @@ def search(
 
     leaves = range(tree.first_leaf, len(tree.spans))
     step = max(1, int(_WORK * tree.n_leaves / (n * n * p)))
-    share(
+    run_tasks(
         search_leaves,
         [leaves[first : first + step] for first in range(0, len(leaves), step)],
         threads=threads,
@@ -210,6 +253,29 @@ def search(
         message="searching the tree",
     )
     return indices, sums, int(compared.sum())
+
+
+def _space(
+    rows: "Rows", tree: "Tree", *, places: np.ndarray, epsilon: float, remembered: int = 0
+) -> "Space":
+    from core.neighbors._kdtree_search import Space
+
+    # Sums of tiles and of boxes are rounded; what is found must not depend on that.
+    slack = 1 + 2 * rows.relative_error
+    return Space(
+        x=rows.x,
+        bounds=rows.bounds,
+        weights=rows.weights,
+        norm=rows.norm,
+        order=tree.order,
+        places=places,
+        spans=tree.spans,
+        lower=tree.lower,
+        upper=tree.upper,
+        memo=np.full((remembered, remembered), np.nan),
+        slack=slack,
+        reach=(slack + 2.0**-32) / (1 + epsilon) ** rows.norm,
+    )
 
 
 def _remembers(n: int, p: int) -> bool:

@@ -1,4 +1,4 @@
-"""Distances between rows: fast tiles to find candidates, float64 pairs to settle them.
+"""Distances between rows: fast tiles to find candidates, float64 pairs to order them.
 
 A row is cut into *chunks* of columns that one weight covers. A tile sums |a − b| (or its square)
 inside a chunk in float32 (integers for counts) and adds the weighted chunks up in float64, so its
@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from core.distance import Vectors
-from core.neighbors.simd import (
+from core.neighbors._simd import (
     ROWS_A,
     ROWS_B,
     l1_block,
@@ -22,13 +21,14 @@ from core.neighbors.simd import (
     l2_pair,
     lanes,
 )
-from core.neighbors.threads import share, slices
+from core.parallel import run_tasks, slices
 from core.progress import Progress, silent
+from core.vectors import Vectors
 
 # Wide enough that adding a register up is rare; two tiles of TILE rows stay in a core's L2 cache.
 CHUNK_BYTES = 4096
 TILE = 96
-# Differences settled between two reports of progress, about a tenth of a second.
+# Differences refined between two reports of progress, about a tenth of a second.
 _WORK = 100_000_000
 
 
@@ -44,7 +44,8 @@ class Rows:
         Where each chunk of columns starts; the last entry is the width.
     weights : ndarray of shape (chunks,), float64
         What a difference of one in each chunk is worth.
-    norm : {1, 2}
+    norm : {0, 1, 2}
+        0 for rows that are compared by their divergence, which the kernels here do not know.
     """
 
     x: np.ndarray
@@ -67,17 +68,19 @@ class Rows:
         return (width + 4) * 2.0**-24 * (1 + 1e-3) + len(self.weights) * 2.0**-52
 
 
-def prepare(vectors: Vectors) -> Rows:
+def prepare(vectors: Vectors, *, counts: bool = True) -> Rows:
     """Lay the rows of L1 or L2 vectors out for the kernels, copying only where it must.
 
     Blocks of one weight come together, so that a chunk can be wide, and are padded to whole
-    vector registers. Counts above 255 become float32, which holds them exactly.
+    vector registers. Counts above 255, or all where ``counts`` is false, become float32, which
+    holds them exactly.
     """
-    if vectors.norm not in (1, 2):
+    if not vectors.is_normed:
         raise ValueError("the row kernels know L1 and L2 only")
     x = vectors.x
     weights = vectors.block_weights
-    if x.dtype.kind != "u" or vectors.norm == 2 or x.max(initial=0) > np.iinfo(np.uint8).max:
+    counts = counts and x.dtype.kind == "u" and vectors.norm == 1
+    if not counts or x.max(initial=0) > np.iinfo(np.uint8).max:
         x = np.asarray(x, dtype=np.float32)
     else:
         x = np.asarray(x, dtype=np.uint8)
@@ -111,14 +114,6 @@ def prepare(vectors: Vectors) -> Rows:
         weights=np.array([weight for _, weight in pieces], dtype=np.float64),
         norm=vectors.norm,
     )
-
-
-def coordinates(vectors: Vectors) -> np.ndarray:
-    """Float32 points of shape (n, p) with the weights in them, for libraries that know none."""
-    x = np.ascontiguousarray(vectors.x, dtype=np.float32)
-    if vectors.block_weights is None:
-        return x
-    return x * np.repeat(vectors.block_weights, x.shape[1] // vectors.blocks).astype(np.float32)
 
 
 @njit(cache=True, nogil=True)
@@ -178,7 +173,7 @@ def candidate_sums(x, bounds, weights, norm, rows, candidates, out):  # type: ig
                     out[r, c] += weight * l2_pair(x, rows[r], j, start, stop)
 
 
-def settle(
+def refine_float64(
     rows: Rows,
     candidates: np.ndarray,
     k: int,
@@ -224,17 +219,12 @@ def settle(
     differences = candidates.size * rows.x.shape[1]
     useful = min(threads, 1 + differences // 1_000_000)
     pieces = max(useful, differences // _WORK)
-    share(
+    run_tasks(
         fill,
         slices(len(candidates), -(-len(candidates) // pieces)),
         threads=useful,
         progress=progress,
-        message="settling the nearest",
+        message="refining the nearest",
     )
     order = np.lexsort((candidates, sums))[:, :k]
     return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(sums, order, axis=1)
-
-
-def distances(sums: np.ndarray, norm: int, scale: float) -> np.ndarray:
-    """Turn sums of the kernels into statistical distances."""
-    return scale * (np.sqrt(sums) if norm == 2 else sums)

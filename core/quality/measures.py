@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.distance import Vectors
 from core.errors import InputError
-from core.neighbors.threads import available_threads, share
+from core.parallel import run_tasks
 from core.progress import Progress, part, silent
 from core.quality import ranks
-from core.quality.reference import Reference, local_grams, prepare_reference
+from core.quality.reference import QualityReference, local_grams, prepare_reference
+from core.vectors import Vectors
 
 MEASURES = (
     "trustworthiness",
@@ -107,7 +107,7 @@ def measure_quality(
     seed : int
         Chooses the sample.
     threads : int, optional
-        How many threads; by default one a processor.
+        How many threads; by default one per processor.
     """
     reference = prepare_reference(
         vectors, k=k, sample=sample, seed=seed, threads=threads, progress=part(progress, 0.0, 0.7)
@@ -116,7 +116,7 @@ def measure_quality(
 
 
 def measure_embedding(
-    reference: Reference,
+    reference: QualityReference,
     y: np.ndarray,
     *,
     threads: int | None = None,
@@ -161,7 +161,7 @@ def _check_embedding(y: np.ndarray, n: int) -> np.ndarray:
 
 
 def _score_points(
-    reference: Reference, y: np.ndarray, *, threads: int | None, progress: Progress
+    reference: QualityReference, y: np.ndarray, *, threads: int | None, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rank contributions (s, 5) and exact neighbours (s, k) of the measured points."""
     axes = np.ascontiguousarray(y.T)
@@ -181,7 +181,7 @@ def _score_points(
             known,
         )
 
-    share(score, reference.blocks, threads=threads or available_threads(), progress=progress)
+    run_tasks(score, reference.blocks, threads=threads, progress=progress)
     return contributions, neighbors
 
 

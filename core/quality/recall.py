@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.distance import Vectors
 from core.errors import InputError
-from core.neighbors.exact import nearest_of
-from core.neighbors.interface import Neighbors
-from core.neighbors.threads import available_threads
+from core.neighbors import Neighbors
+from core.neighbors.all_pairs import nearest_of
+from core.parallel import available_cores
 from core.progress import Progress, silent
+from core.vectors import Vectors
 
 # Under total variation a quarter of the rows tie at rank K: equally near is equally right.
 TOLERANCE = 1e-9
@@ -79,7 +79,7 @@ def recall(
         kth = truth.distances[rows, k - 1]
     else:
         _, distances = nearest_of(
-            truth, rows, k, threads=threads or available_threads(), progress=progress
+            truth, rows, k, threads=threads or available_cores(), progress=progress
         )
         kth = distances[:, -1]
     right = neighbors.distances[rows] <= kth[:, None] + TOLERANCE

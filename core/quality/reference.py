@@ -1,6 +1,6 @@
 """What embeddings are measured against: distances and neighbourhoods of the vectors themselves.
 
-Distances between vectors of tens of thousands of entries are the dear part of every quality
+Distances between vectors of tens of thousands of entries are the expensive part of every quality
 measure, and they do not depend on the embedding. So they are prepared once, and each embedding
 of the same vectors costs one pass over its own ranks.
 """
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from core.distance import Vectors, statistical_distance
 from core.errors import InputError
-from core.neighbors.threads import available_threads, share, slices
+from core.parallel import run_tasks, slices
 from core.progress import Progress, part, silent
+from core.quality._difference_sums import RowSums
 from core.quality.ranks import select_nearest_rows
-from core.quality.sums import RowSums
+from core.vectors import Vectors, statistical_distance
 
 # Up to this many points, every point is measured; beyond it, a sample of them against all.
 ALL_POINTS_LIMIT = 10_000
@@ -28,7 +28,7 @@ _GATHER_BYTES = 4 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class QualityReference:
     """The vectors as seen from the points at which embeddings are measured.
 
     Attributes
@@ -91,7 +91,7 @@ def prepare_reference(
     seed: int = 1,
     threads: int | None = None,
     progress: Progress = silent,
-) -> Reference:
+) -> QualityReference:
     """Prepare for measuring embeddings of ``vectors``.
 
     Parameters
@@ -104,7 +104,7 @@ def prepare_reference(
     seed : int
         Chooses the sample.
     threads : int, optional
-        How many threads; by default one a processor.
+        How many threads; by default one per processor.
     """
     n = len(vectors.x)
     if k < 1:
@@ -124,7 +124,7 @@ def prepare_reference(
         sums = _sums_of(row_sums, points, threads=threads, progress=part(progress, 0.0, 0.8))
         neighbors = _select(sums, k, threads=threads, progress=part(progress, 0.8, 0.85))
         grams = local_grams(vectors, neighbors, threads=threads, progress=part(progress, 0.85, 1.0))
-    return Reference(vectors, k, points, row_sums, sums, neighbors, grams, tuple(notices))
+    return QualityReference(vectors, k, points, row_sums, sums, neighbors, grams, tuple(notices))
 
 
 def _sums_of(
@@ -138,7 +138,7 @@ def _sums_of(
         sums[block] = row_sums.of(points[block])
 
     blocks = slices(len(points), row_sums.block_rows())
-    share(fill, blocks, threads=threads or available_threads(), progress=progress)
+    run_tasks(fill, blocks, threads=threads, progress=progress)
     return sums
 
 
@@ -149,7 +149,7 @@ def _select(sums: np.ndarray, k: int, *, threads: int | None, progress: Progress
         select_nearest_rows(sums[block], neighbors[block])
 
     blocks = slices(len(sums), 256)
-    share(select, blocks, threads=threads or available_threads(), progress=progress)
+    run_tasks(select, blocks, threads=threads, progress=progress)
     return neighbors
 
 
@@ -179,7 +179,7 @@ def local_grams(
 
     def fill(block: slice) -> None:
         near = neighbors[block]
-        if vectors.norm == 0:
+        if not vectors.is_normed:
             found = statistical_distance(vectors, near[:, :, None], near[:, None, :])
             # √JSD of a single block, and of several Σ JSD, which is a squared distance already.
             squared = found**2 if vectors.blocks == 1 else found
@@ -187,14 +187,14 @@ def local_grams(
         else:
             # About the first neighbour, identical points are exactly zero; about a rounded mean
             # they would have a shape made of noise.
-            local = _floats(vectors, near)
+            local = vectors.coordinates(near).astype(np.float32)
             local -= local[:, :1].copy()
             grams[block] = centre_grams(local @ local.transpose(0, 2, 1))
 
     size = max(1, _GATHER_BYTES // (4 * k * vectors.x.shape[1]))
     # The threads are ours; BLAS starting its own in each of them would be hundreds of times slower.
     with threadpool_limits(1, user_api="blas"):
-        share(fill, slices(count, size), threads=threads or available_threads(), progress=progress)
+        run_tasks(fill, slices(count, size), threads=threads, progress=progress)
     return grams
 
 
@@ -202,11 +202,3 @@ def centre_grams(grams: np.ndarray) -> np.ndarray:
     """Gram matrices (s, k, k) of the same points about their mean."""
     mean = grams.mean(axis=1, keepdims=True)
     return grams - mean - mean.transpose(0, 2, 1) + mean.mean(axis=2, keepdims=True)
-
-
-def _floats(vectors: Vectors, rows: np.ndarray | slice) -> np.ndarray:
-    """Gather rows as floats whose differences need no further weights."""
-    chosen = vectors.x[rows].astype(np.float32, copy=False)
-    if vectors.block_weights is not None:
-        chosen *= np.repeat(vectors.block_weights, vectors.x.shape[1] // vectors.blocks)
-    return chosen

@@ -14,19 +14,22 @@ from core.readings.clock import HOUR, UNKNOWN, ClockChanges, shown_by_readings
 class Readings:
     """Readings of whole households, sorted by household and time.
 
-    ``household`` are codes, ``time`` seconds of wall-clock time since 1970, ``kwh`` demand.
+    ``household`` are codes, ``time`` seconds of wall-clock time since 1970, ``kwh`` demand, and
+    ``row`` the place in the input, where it is needed.
     """
 
     household: np.ndarray
     time: np.ndarray
     kwh: np.ndarray
+    row: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.household)
 
     def take(self, rows: np.ndarray | slice) -> "Readings":
         """Return some of the rows."""
-        return Readings(self.household[rows], self.time[rows], self.kwh[rows])
+        row = None if self.row is None else self.row[rows]
+        return Readings(self.household[rows], self.time[rows], self.kwh[rows], row)
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def clean(readings: Readings, *, interval: int, changes: ClockChanges = UNKNOWN)
 
     time = readings.time.copy()
     time[moved] += HOUR
-    kept = Readings(readings.household, time, readings.kwh).take(keep)
+    kept = Readings(readings.household, time, readings.kwh, readings.row).take(keep)
     if len(moved):
         kept = kept.take(np.lexsort((kept.time, kept.household)))
     return Cleaned(kept, int(conflicting), len(moved), len(repeated))

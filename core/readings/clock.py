@@ -33,14 +33,19 @@ class ClockChanges:
 UNKNOWN = ClockChanges(np.empty(0, np.int64), np.empty(0, np.int64), known=False)
 
 
-def clock_changes(timezone: str, first_year: int, last_year: int) -> ClockChanges:
-    """Return the clock changes of a time zone from one year to another."""
+def time_zone(name: str) -> ZoneInfo:
+    """Return a time zone by its name."""
     try:
-        zone = ZoneInfo(timezone)
+        return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise InputError(
-            f"there is no time zone {timezone!r}; give an IANA name such as Europe/Dublin"
+            f"there is no time zone {name!r}; give an IANA name such as Europe/Dublin"
         ) from None
+
+
+def clock_changes(timezone: str, first_year: int, last_year: int) -> ClockChanges:
+    """Return the clock changes of a time zone from one year to another."""
+    zone = time_zone(timezone)
     skipped: list[int] = []
     repeated: list[int] = []
     moment = datetime(first_year, 1, 1, tzinfo=UTC)

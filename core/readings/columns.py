@@ -1,182 +1,156 @@
-"""Which column of a table is the household, the time, the value; and what its cells are.
+"""Which column of a table is the household, and which one the reading.
 
 Names decide where they can, cells where they must, and the user where both leave a doubt.
 """
 
-import re
 from collections.abc import Sequence
-from typing import Literal
+from difflib import get_close_matches
 
 from core.errors import InputError
+from core.readings.column_names import (
+    is_id_name,
+    is_no_reading,
+    is_total,
+    kinds,
+    words,
+)
+from core.readings.options import IngestOptions
+from core.readings.questions import Choice, UndecidedError, choose_column
 from core.readings.sources import Source
 
-Content = Literal["number", "datetime", "date", "clock", "text", "empty"]
-
-# What stands in files for a reading that is not there, in lower case.
-MISSING_WORDS = ("", "null", "na", "n/a", "nan", "none", "-", "--", "?", "missing", "#n/a")
-
-_ID_WORDS = {
-    "id", "household", "house", "home", "meter", "customer", "customerkey", "dataid", "lclid",
-    "nmi", "mpan", "mprn", "cups", "site", "user", "account", "client", "icp",
-}  # fmt: skip
+# From the clearest word to the vaguest.
 _VALUE_WORDS = ("kwh", "energy", "consumption", "demand", "usage", "load", "value", "reading")
-_CALENDAR_WORDS = {
-    "year", "month", "week", "weekofyear", "day", "dayofweek", "dayofmonth", "dayofyear", "dow",
-    "doy", "wday", "yday", "weekday", "weekend", "isweekend", "hour", "minute", "halfhour",
-    "period", "slot", "quarter", "season", "holiday", "isholiday", "dst", "index", "",
-    "unnamed0", "row", "rownumber",
-}  # fmt: skip
-
-_NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?")
-_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}|\d{1,2}[-/ ]?[A-Za-z]{3}[-/ ]?\d{2,4}")
-_CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?")
-_COMPACT_TIME = re.compile(r"(19|20)\d{6}([ T]?\d{2}:?\d{2}(:?\d{2})?)?")
 
 
-def content(source: Source, column: str) -> Content:
-    """Say what a column holds, judging by its first cells."""
-    cells = [cell for cell in source.column(column)[:200] if cell.lower() not in MISSING_WORDS]
-    if not cells:
-        return "empty"
-
-    def share(test: re.Pattern[str], *, whole: bool = True) -> float:
-        match = test.fullmatch if whole else test.match
-        return sum(match(cell) is not None for cell in cells) / len(cells)
-
-    if "time" in _plain(column) or "date" in _plain(column):
-        compact = share(_COMPACT_TIME)
-        if compact > 0.5:
-            return "datetime" if max(map(len, cells)) > 8 else "date"
-    if share(_CLOCK) > 0.5:
-        return "clock"
-    if share(_DATE) > 0.5:
-        return "date"
-    if share(_DATE, whole=False) > 0.5:
-        return "datetime"
-    return "number" if share(_NUMBER) > 0.5 else "text"
+def where(source: Source) -> str:
+    """Return the place of the header for people."""
+    line = 1 if source.is_parquet else source.layout.header_line
+    return f"{source.name}, line {line}" if line else source.name
 
 
-def require_column(source: Source, name: str, option: str) -> str:
+def require_column(source: Source, name: str, topic: str) -> str:
     """Return a column the user named, as the header spells it."""
     for column in source.columns:
         if column == name or column.lower() == name.strip().lower():
             return column
-    raise InputError(
-        f"{source.name}, line 1: there is no column {name!r} for {option}; "
-        f"the columns are {listed(source.columns)}"
+    near = get_close_matches(name, source.columns, n=3, cutoff=0.5)
+    raise choose_column(
+        topic,
+        f"{where(source)}: there is no column {name!r}; the columns are {listed(source.columns)}",
+        near or [column for column in source.columns if column],
     )
 
 
-def find_time_columns(source: Source, named: Sequence[str]) -> tuple[str, ...]:
-    """Find the column of times, or the two of dates and times of day."""
-    if named:
-        return tuple(require_column(source, name, "--time-column") for name in named)
-    kinds = {column: content(source, column) for column in source.columns}
-    full = [column for column, kind in kinds.items() if kind == "datetime"]
-    dates = [column for column, kind in kinds.items() if kind == "date"]
-    clocks = [column for column, kind in kinds.items() if kind == "clock"]
-    if len(full) == 1:
-        return (full[0],)
-    if not full and len(dates) == 1 and len(clocks) <= 1:
-        # A lone date column is how daily readings, and midnights cut short, look: the grid tells.
-        return (dates[0], *clocks)
-    if not full and not dates:
-        raise InputError(
-            f"{source.name}, line 1: no column of times among {listed(source.columns)}; "
-            "name it with --time-column"
-        )
-    raise InputError(
-        f"{source.name}, line 1: the time may be in {listed(full or dates + clocks)}; "
-        "name one with --time-column"
-    )
-
-
-def find_id_column(source: Source, named: str | None, taken: Sequence[str]) -> str | None:
+def find_id_column(source: Source, options: IngestOptions, taken: Sequence[str]) -> str | None:
     """Find the column of household ids; None where no column looks like one."""
-    if named:
-        return require_column(source, named, "--id-column")
-    others = [column for column in source.columns if column not in taken]
-    candidates = [column for column in others if _is_id_name(column)]
+    if options.household_from_file:
+        return None
+    if options.id_column:
+        return require_column(source, options.id_column, "id_column")
+    others = [
+        column
+        for column in source.columns
+        if column not in (*taken, *options.ignore_columns) and column
+    ]
+    candidates = [column for column in others if is_id_name(column)]
     if not candidates:
         candidates = [
-            column
-            for column in others
-            if content(source, column) == "text" and not is_calendar(column)
+            column for column in others if source.contents[column] == "text" and not kinds(column)
         ]
+    candidates = _without_equivalents(source, candidates)
     if len(candidates) > 1:
-        raise InputError(
-            f"{source.name}, line 1: the household may be in {listed(candidates)}; "
-            "name one with --id-column"
+        error = choose_column(
+            "id_column",
+            f"{where(source)}: the household may be in {listed(candidates)}",
+            candidates,
         )
+        by_file = Choice("each file is one household", {"household_from_file": True})
+        raise UndecidedError("id_column", error.problem, [*error.choices, by_file])
     return candidates[0] if candidates else None
 
 
-def find_value_column(source: Source, named: str | None, taken: Sequence[str]) -> str:
+def _without_equivalents(source: Source, candidates: list[str]) -> list[str]:
+    """Leave out columns that divide the rows in the same way as one before them."""
+    kept: list[str] = []
+    divisions: list[tuple[int, ...]] = []
+    for column in candidates:
+        place = source.place(column)
+        numbers: dict[str, int] = {}
+        division = tuple(numbers.setdefault(row[place], len(numbers)) for row in source.rows)
+        if division not in divisions or not division:
+            kept.append(column)
+            divisions.append(division)
+    # All households in the sample may be one: that does not make their columns equal.
+    return (
+        kept if not divisions or max(map(max, filter(None, divisions)), default=0) else candidates
+    )
+
+
+def find_value_column(source: Source, options: IngestOptions, taken: Sequence[str]) -> str:
     """Find the one column of demand."""
-    if named:
-        return require_column(source, named, "--value-column")
-    numbers = number_columns(source, taken)
+    if options.value_column:
+        return require_column(source, options.value_column, "value_column")
+    numbers = number_columns(source, [*taken, *options.ignore_columns])
+    numbers = [name for name in numbers if ("export" in kinds(name)) == (options.flow == "export")]
     if not numbers:
         raise InputError(
-            f"{source.name}: no column of numbers beside {listed(taken)}; "
-            "name the column of readings with --value-column"
+            f"{source.name}: no column of numbers beside {listed(taken)}; name a file with "
+            "readings, one number per row or per time"
         )
-    for wanted in ("kwh", *_VALUE_WORDS):
+    if len(numbers) > 1:
+        numbers = [name for name in numbers if not is_total(name)] or numbers
+    flowing = [name for name in numbers if options.flow in kinds(name)]
+    if len(flowing) == 1:
+        return flowing[0]
+    for wanted in _VALUE_WORDS:
         matching = [column for column in numbers if wanted in column.lower()]
         if len(matching) == 1:
             return matching[0]
+        numbers = matching or numbers
     if len(numbers) == 1:
         return numbers[0]
-    raise InputError(
-        f"{source.name}, line 1: the readings may be in {listed(numbers)}; "
-        "name one with --value-column"
+    raise choose_column(
+        "value_column", f"{where(source)}: the readings may be in {listed(numbers)}", numbers
     )
 
 
 def number_columns(source: Source, taken: Sequence[str]) -> list[str]:
-    """Return the columns of numbers that are neither taken nor parts of a calendar."""
+    """Return the columns of numbers that are not taken and may be readings by their names."""
     return [
         column
         for column in source.columns
         if column not in taken
-        and not is_calendar(column)
-        and content(source, column) in ("number", "empty")
+        and not is_no_reading(column)
+        and source.contents[column] in ("number", "empty")
     ]
 
 
-def is_calendar(column: str) -> bool:
-    """Whether a name is that of a part of the date, such as ``month``."""
-    return _plain(column) in _CALENDAR_WORDS
+def is_sum_of_others(source: Source, name: str, others: Sequence[str]) -> bool:
+    """Whether a column is the sum of all others in nearly every row of the sample."""
+    if len(others) < 2:
+        return False
+    place, places = source.place(name), [source.place(other) for other in others]
+    agreeing = judged = 0
+    for row in source.rows[:50]:
+        try:
+            total = float(row[place].replace(",", "."))
+            parts = [float(row[other].replace(",", ".")) for other in places]
+        except ValueError:
+            continue
+        judged += total != 0
+        agreeing += total != 0 and abs(total - sum(parts)) <= 0.001 * len(parts) + 1e-6 * abs(total)
+    return judged >= 10 and agreeing >= 0.95 * judged
 
 
-def is_value_name(column: str) -> bool:
-    """Whether a name is that of a quantity, such as ``kwh``, and not of a household."""
-    return any(word in column.lower() for word in _VALUE_WORDS)
-
-
-def has_decimal_comma(cells: Sequence[str]) -> bool:
-    """Whether numbers are written with a decimal comma."""
-    return any(re.fullmatch(r"[-+]?\d*,\d+", cell) for cell in cells)
+def time_like(name: str) -> bool:
+    """Whether a name speaks of time."""
+    return bool(
+        {"time", "date", "datetime", "timestamp", "ts", "epoch", "unix", "utc", "unixtime",
+         "clock", "hhmm", "datum", "zeit", "zeitstempel", "t"} & set(words(name))
+    )  # fmt: skip
 
 
 def listed(names: Sequence[str]) -> str:
     """Return a few names in words."""
     shown = ", ".join(repr(name) for name in names[:6])
     return shown if len(names) <= 6 else f"{shown} and {len(names) - 6} more"
-
-
-def _is_id_name(column: str) -> bool:
-    plain = _plain(column)
-    return (
-        plain in _ID_WORDS
-        or any(plain == word + "id" for word in _ID_WORDS)
-        or (
-            plain.endswith("id")
-            and re.search(r"(_| |[a-z]I)d$|ID$|[_ ]id$", column.strip()) is not None
-        )
-    )
-
-
-def _plain(column: str) -> str:
-    # A name of nothing but signs is a name all the same.
-    return re.sub(r"[\W_]", "", column.lower()) or column.strip()

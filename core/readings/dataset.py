@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 from functools import cached_property
 from importlib.metadata import version
@@ -110,6 +111,11 @@ class Dataset:
     def households(self) -> pd.DataFrame:
         """One row a household; the row number is its code in the readings."""
         return self._open_parquet(HOUSEHOLDS).read().to_pandas()
+
+    @property
+    def first_and_last_day(self) -> tuple[date, date]:
+        """The local days of the first and of the last reading."""
+        return self.households["first"].min().date(), self.households["last"].max().date()
 
     @property
     def metadata(self) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """From files of any known format to a dataset directory.
 
     sources -> staged rows (parsed, each with its reason where it is rejected)
+            -> what the values are: interval, unit, register or demand
             -> sorted by household, time and place in the input
             -> duplicates collapsed, clock changes mended -> Parquet
 
@@ -8,69 +9,94 @@ Every reading of the input is accepted, collapsed or rejected, and counted once.
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass
-from itertools import chain
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from core.errors import InputError
 from core.progress import Progress, part, silent
 from core.readings.cleaning import Readings, clean
-from core.readings.clock import UNKNOWN, ClockChanges, clock_changes
+from core.readings.clock import UNKNOWN, ClockChanges, clock_changes, time_zone
+from core.readings.containers import Containers
 from core.readings.dataset import (
     READINGS_SCHEMA,
     ROW_GROUP_SIZE,
     Dataset,
     Draft,
     check_replaceable,
+    file_digest,
     new_dataset,
 )
-from core.readings.formats import FORMATS, Format, recognise
-from core.readings.health import find_examples
-from core.readings.inspection import Inspection, inspecting
-from core.readings.intervals import find_interval
+from core.readings.file_check import FileCheck, checking_files
+from core.readings.formats import FORMATS, recognise
+from core.readings.formats.base import Format, Plan
+from core.readings.health import (
+    Tally,
+    health_report,
+    households_table,
+    plausibility_notice,
+)
+from core.readings.intervals import Grid, find_grid
+from core.readings.measure import Measure, find_measure
 from core.readings.metadata import read_metadata
 from core.readings.options import IngestOptions
-from core.readings.sources import Source, find_sources
-from core.readings.staging import Staging, open_staging
+from core.readings.placing import number_households, place, sorted_chunks, strip_ids
+from core.readings.questions import Choice, UndecidedError
+from core.readings.registers import difference
+from core.readings.sources import Source, group_alike, household_names
+from core.readings.staging import StagedFile, Staging, open_staging
 
-_GRID_TOLERANCE_SECONDS = 60
-_BATCH_ROWS = 8 * ROW_GROUP_SIZE
+# Where most readings contradict another one of the same household and time, the time or the
+# household is not what it was taken for.
+_CONFLICTING_SHARE = 0.5
 
 
-@dataclass
-class Tally:
-    """What became of the readings that were sorted, counted while they stream by."""
+@dataclass(frozen=True)
+class Tables:
+    """The tables that were staged: their format, how each one is read, what was skipped."""
 
-    accepted: np.ndarray
-    distinct: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    conflicting: int = 0
-    moved: int = 0
-    repeated: int = 0
+    format: Format
+    plans: list[tuple[Source, Plan]]
+    skipped: list[str]
 
-    @classmethod
-    def of(cls, households: int) -> "Tally":
-        """Return a tally at zero."""
-        zeros = np.zeros(households, np.int64)
-        return cls(zeros, zeros.copy(), zeros.copy(), zeros.copy())
+    @property
+    def ignored_columns(self) -> dict[str, str]:
+        """Return the columns that are no readings, and why."""
+        return {
+            name: role.removeprefix("ignored: ")
+            for _, plan in self.plans
+            for name, role in plan.roles.items()
+            if role.startswith("ignored") and name
+        }
 
-    def add(self, kept: Readings) -> None:
-        """Count the kept readings of whole households."""
-        codes, starts, counts = np.unique(kept.household, return_index=True, return_counts=True)
-        self.accepted[codes] = counts
-        self.first[codes] = kept.time[starts]
-        self.last[codes] = kept.time[starts + counts - 1]
-        again = (kept.time[1:] == kept.time[:-1]) & (kept.household[1:] == kept.household[:-1])
-        self.distinct[codes] = counts
-        np.subtract.at(self.distinct, kept.household[1:][again], 1)
+
+@dataclass(frozen=True)
+class Decisions:
+    """What was found out about the readings of all tables together."""
+
+    grid: Grid
+    measure: Measure
+    stamp: str
+    stamp_because: str
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the manifest keeps."""
+        return {
+            "interval_minutes": self.grid.interval_minutes,
+            "stamp": self.stamp,
+            "stamp_because": self.stamp_because,
+            "unit": self.measure.unit,
+            "unit_because": self.measure.unit_because,
+            "cumulative": self.measure.cumulative,
+            "cumulative_because": self.measure.cumulative_because,
+        }
 
 
 def ingest(
@@ -88,80 +114,193 @@ def ingest(
     Parameters
     ----------
     sources : sequence of paths
-        Files of one format that make one dataset together; CSV or text, plain, gzipped or
-        zipped, or Parquet.
+        Files, folders and archives that make one dataset together; CSV or text, plain, gzipped or
+        zipped, Excel, JSON or Parquet.
     to : path
         The dataset directory to write. An older dataset there is replaced in one step.
     metadata : path, optional
-        A table with one row a household.
+        A table with one row per household.
 
     Returns
     -------
     Dataset
+
+    Raises
+    ------
+    UndecidedError
+        Where the files can be read in several ways; it names the options that decide.
     """
     options = options or IngestOptions()
     if not sources:
         raise InputError("there is nothing to ingest; name at least one file")
     check_replaceable(Path(to))
-    with new_dataset(to) as draft, tempfile.TemporaryDirectory(dir=draft.path, prefix=".") as work:
-        with open_staging(Path(work), threads=threads) as staging:
-            format, facts = _stage_all(
-                sources, Path(work), staging, options, part(progress, 0, 0.4)
-            )
-            _write(draft, staging, format, options, metadata, metadata_id_column, progress)
-        draft.facts |= {"sources": facts, "options": _said(options)}
+    with new_dataset(to) as draft, working_folder(draft.path) as work:
+        with open_staging(work, threads=threads) as staging:
+            tables, facts = stage_all(sources, work, staging, options, part(progress, 0, 0.4))
+            _write(draft, staging, tables, options, metadata, metadata_id_column, progress)
+        draft.facts |= {"sources": facts, "options": options.said()}
     progress(1.0, "done")
     return Dataset.open(to)
 
 
-def _said(options: IngestOptions) -> dict[str, Any]:
-    """Return the options that differ from their defaults."""
-    defaults = asdict(IngestOptions())
-    return {key: value for key, value in asdict(options).items() if value != defaults[key]}
+@contextmanager
+def working_folder(beside: Path) -> Iterator[Path]:
+    """Yield a folder for what only an ingest needs, where the dataset is going to be."""
+    with tempfile.TemporaryDirectory(dir=beside, prefix=".") as folder:
+        yield Path(folder)
 
 
-def _stage_all(
+def stage_all(
     names: Sequence[str | Path],
     work: Path,
     staging: Staging,
     options: IngestOptions,
     progress: Progress,
-) -> tuple[Format, list[dict[str, Any]]]:
-    """Stage every source, all of one format; return it and the facts of each source."""
-    formats: dict[str, Source] = {}
-    facts: list[tuple[dict[str, Any], Inspection]] = []
-    with inspecting() as inspect:
-        for number, source in enumerate(find_sources(names, work)):
-            start, stop = (min((number + step) / len(names), 1.0) for step in (0, 1))
-            part(progress, start, stop)(0.0, f"reading {source.name}")
+    *,
+    known: frozenset[str] = frozenset(),
+) -> tuple[Tables, list[dict[str, Any]]]:
+    """Stage every source, all of one format; return them and the facts of each file.
+
+    Files whose digest is ``known`` are left out; where all of them are, there are no plans.
+    """
+    if options.timezone is not None:
+        time_zone(options.timezone)
+    containers = Containers(work, options)
+    progress(0.0, f"reading {Path(names[0]).name}")
+    files = containers.open_all(names)
+    staging.files = [StagedFile(file) for file in files]
+    staging.households = household_names([file.name for file in files])
+    if containers.skipped:
+        staging.notice(
+            f"{len(containers.skipped)} files are no tables and were left out, such as "
+            f"{containers.skipped[0]}"
+        )
+    plans: list[tuple[Source, Plan]] = []
+    formats: dict[str, tuple[Format, Source]] = {}
+    checks: list[FileCheck] = []
+    left_out = [file for file in files if known and file_digest(file.original) in known]
+    sources = list(group_alike(file for file in files if file not in left_out))
+    with checking_files() as check:
+        for source, (start, stop) in zip(sources, _shares(sources), strict=True):
+            reading = part(progress, start, stop)
+            reading(0.0, f"reading {source.first.name}")
             if not source.is_parquet:
                 _ = source.head  # says what is wrong with a file that is no table
-            format = FORMATS[options.format] if options.format != "auto" else recognise(source)
-            formats.setdefault(format.name, source)
-            if len(formats) > 1:
-                (one, first), (other, second) = formats.items()
-                raise InputError(
-                    f"{first.name} is {one} and {second.name} is {other}; ingest them apart, or "
-                    "say which format both are with --format"
-                )
-            inspection = inspect(source)
-            staging.progress = inspection.alongside(part(progress, start, stop))
-            format.stage(source, staging, options)
-            fact = {"name": source.name, "bytes": source.path.stat().st_size}
-            facts.append((fact, inspection))
-        described = [{**fact, "sha256": inspection.digest()} for fact, inspection in facts]
-    if staging.row_count() == 0:
+            format = recognise(source, options)
+            formats.setdefault(format.name, (format, source))
+            _check_one_format(formats)
+            if staging.limit is None:
+                checks.append(check(source.files))
+                staging.progress = checks[-1].alongside(reading)
+            plan = format.plan(source, staging, options)
+            plans.append((source, plan))
+            staging.insert(
+                source,
+                plan.select,
+                plan.parameters,
+                skipped_lines=plan.skipped_lines,
+                rows_per_line=plan.rows_per_line,
+            )
+        digests = {file.number: digest for each in checks for file, digest in each.digests()}
+    facts = [
+        {
+            "name": file.name,
+            "bytes": file.original.stat().st_size,
+            "sha256": digests.get(file.number) or file_digest(file.original),
+        }
+        for file in (files if staging.limit is None else ())
+    ]
+    if not sources:
+        return Tables(FORMATS["long"], [], containers.skipped), facts
+    if not staging.query("SELECT 1 FROM staged LIMIT 1"):
         raise InputError(
-            f"{', '.join(source['name'] for source in described)}: no readings below the header; "
-            "name a file with readings"
+            f"{', '.join(file.name for file in files[:6])}: no readings below the header; name a "
+            "file with readings"
         )
-    return format, described
+    return Tables(format, plans, containers.skipped), facts
+
+
+def _shares(sources: Sequence[Source]) -> Iterator[tuple[float, float]]:
+    """Yield the part of the whole that each source is, by its number of files."""
+    total = sum(len(source.files) for source in sources)
+    ends = [0]
+    for source in sources:
+        ends.append(ends[-1] + len(source.files))
+    return ((start / total, stop / total) for start, stop in pairwise(ends))
+
+
+def _check_one_format(formats: dict[str, tuple[Format, Source]]) -> None:
+    if len(formats) > 1:
+        (one, (_, first)), (other, (_, second)) = formats.items()
+        raise UndecidedError(
+            "format",
+            f"{first.name} looks like {one} and {second.name} like {other}; files of two formats "
+            "are two datasets, unless both are of one",
+            [Choice(f"both are {name}", {"format": name}) for name in (one, other)],
+        )
+
+
+def decide(
+    staging: Staging,
+    tables: Tables,
+    options: IngestOptions,
+    before: Mapping[str, Any] | None = None,
+) -> Decisions:
+    """Find out what all readings have in common, and put them onto the grid.
+
+    ``before`` is the manifest of the dataset that they are appended to.
+    """
+    strip_ids(staging)
+    if not staging.query("SELECT 1 FROM staged WHERE reason IS NULL LIMIT 1"):
+        raise InputError(_nothing_usable(staging))
+    grid = find_grid(staging, options)
+    stated = [(source.name, plan.unit) for source, plan in tables.plans]
+    measure = find_measure(staging, grid, stated, options, before)
+    stamp, because = _find_stamp(staging, tables, options, measure, before or {})
+    place(staging, grid, measure, options, stamp=stamp)
+    return Decisions(grid, measure, stamp, because)
+
+
+def find_clock_changes(staging: Staging, options: IngestOptions) -> ClockChanges:
+    """Return the clock changes of the years that the readings are from."""
+    if options.timezone is None:
+        return UNKNOWN
+    first, last = staging.query("SELECT min(time), max(time) FROM staged WHERE reason IS NULL")[0]
+    return clock_changes(options.timezone, first.year, last.year)
+
+
+def clean_chunks(
+    staging: Staging,
+    decisions: Decisions,
+    options: IngestOptions,
+    changes: ClockChanges,
+    tally: Tally,
+    progress: Progress,
+) -> Iterator[Readings]:
+    """Yield what is kept of the placed readings, whole households at a time, and count it."""
+    interval = 60 * decisions.grid.interval_minutes
+    cumulative = decisions.measure.cumulative
+    largest = options.maximum_kw * decisions.grid.interval_minutes / 60
+    for chunk in sorted_chunks(staging, progress, with_rows=cumulative):
+        cleaned = clean(chunk, interval=interval, changes=changes)
+        tally.add_cleaned(cleaned)
+        kept = cleaned.kept
+        if cumulative:
+            differences = difference(kept, interval=interval, changes=changes)
+            for reason, rows in differences.rejected.items():
+                tally.reject(reason, rows)
+            beyond = differences.kept.kwh > largest
+            if beyond.any():
+                tally.reject("beyond the physical bound", differences.kept.take(beyond))
+            kept = differences.kept.take(~beyond)
+        tally.add(kept)
+        yield kept
 
 
 def _write(
     draft: Draft,
     staging: Staging,
-    format: Format,
+    tables: Tables,
     options: IngestOptions,
     metadata: str | Path | None,
     metadata_id_column: str | None,
@@ -169,38 +308,18 @@ def _write(
 ) -> None:
     """Sort, clean and write what is staged, with its accounts."""
     progress(0.4, "finding the interval")
-    if not staging.query("SELECT 1 FROM staged WHERE reason IS NULL LIMIT 1"):
-        raise InputError(_nothing_usable(staging))
-    interval, others = find_interval(staging, options)
-    stamp = options.stamp or _stamp(staging, format)
-    _mark_grid(staging, interval, others, shift=interval if stamp == "end" else 0)
-
-    households = _number_households(staging)
+    decisions = decide(staging, tables, options)
+    interval = decisions.grid.interval_minutes
+    households = number_households(staging)
     tally = Tally.of(len(households))
-    changes = _changes(staging, options)
-    accepted_total = staging.query("SELECT count(*) FROM placed WHERE reason IS NULL")[0][0]
-    with draft.readings_writer() as writer, ThreadPoolExecutor(max_workers=1) as background:
-        written: Future[None] | None = None
-        done = 0
-        for chunk in _sorted_chunks(staging, part(progress, 0.4, 0.7)):
-            cleaned = clean(chunk, interval=interval * 60, changes=changes)
-            tally.add(cleaned.kept)
-            tally.conflicting += cleaned.conflicting
-            tally.moved += cleaned.moved
-            tally.repeated += cleaned.repeated
-            if written:
-                written.result()
-            written = background.submit(
-                writer.write_table, _as_table(cleaned.kept), row_group_size=ROW_GROUP_SIZE
-            )
-            done += len(chunk)
-            progress(0.7 + 0.28 * done / max(accepted_total, 1), "writing")
-        if written:
-            written.result()
-    if not tally.accepted.any():
-        raise InputError(_nothing_usable(staging))
+    changes = find_clock_changes(staging, options)
+    total = staging.query("SELECT count(*) FROM placed WHERE reason IS NULL")[0][0]
+    chunks = clean_chunks(staging, decisions, options, changes, tally, part(progress, 0.4, 0.7))
+    write_readings(draft, chunks, total, part(progress, 0.7, 0.98))
+    check_usable(staging, tally)
+    _check_conflicts(tables, tally, total)
 
-    table = _households_table(households, tally, staging, interval, changes)
+    table = households_table(households, tally, staging, interval, changes)
     if metadata is not None:
         columns, notices = read_metadata(
             metadata, list(table["household"]), id_column=metadata_id_column
@@ -208,106 +327,36 @@ def _write(
         table = pd.concat([table, columns], axis="columns")
         for notice in notices:
             staging.notice(notice)
+    daily = tally.median_daily_kwh(interval)
+    if daily is not None and (doubt := plausibility_notice(daily, interval)):
+        staging.notice(doubt)
     draft.write_households(pa.Table.from_pandas(table, preserve_index=False))
-    draft.write_health(_health(table, tally, staging))
+    draft.write_health(health_report(table, tally, staging, tables.ignored_columns))
     draft.facts |= {
-        "interval_minutes": interval,
+        **decisions.facts(),
+        "median_daily_kwh": daily,
         "timezone": options.timezone,
-        "source_format": format.name,
-        "stamp": stamp,
+        "source_format": tables.format.name,
     }
 
 
-def _nothing_usable(staging: Staging) -> str:
-    reasons = staging.query(
-        "SELECT reason, count(*) FROM staged WHERE reason IS NOT NULL GROUP BY 1 ORDER BY 2 DESC"
-    )
-    told = ", ".join(f"{count} × {reason}" for reason, count in reasons) or "none could be read"
-    files = ", ".join(file.source.name for file in staging.files[:3])
-    return f"{files}: no usable reading ({told}); name the columns or the format of the file"
-
-
-def _stamp(staging: Staging, format: Format) -> str:
-    """Say which end of the interval times mark; 00:29:59 can only be the end."""
-    share = staging.query(
-        "SELECT avg((epoch(time)::BIGINT % 60 = 59)::INTEGER) FROM staged WHERE reason IS NULL"
-    )[0][0]
-    if share > 0.5 and format.stamp == "start":
-        staging.notice("times such as 00:29:59 were taken for the end of their interval")
-        return "end"
-    return format.stamp
-
-
-def _mark_grid(staging: Staging, interval: int, others: frozenset[str], shift: int) -> None:
-    """Define the view ``placed``: staged rows on the grid, or rejected because they are off it."""
-    seconds = interval * 60
-    staging.connection.execute("CREATE TABLE other_interval (id VARCHAR)")
-    if others:
-        staging.connection.executemany(
-            "INSERT INTO other_interval VALUES (?)", [[name] for name in sorted(others)]
-        )
-    other = "WHEN id IN (SELECT id FROM other_interval) THEN 'other interval'" if others else ""
-    staging.connection.execute(f"""
-        CREATE VIEW placed AS
-        SELECT row, id, kwh, line, raw, grid_second - {60 * shift} AS second,
-            CASE WHEN reason IS NOT NULL THEN reason
-                {other}
-                WHEN abs(second - grid_second) > {_GRID_TOLERANCE_SECONDS}
-                    THEN 'time off the grid'::reason
-            END AS reason, time
-        FROM (SELECT *, (second + {seconds // 2}) // {seconds} * {seconds} AS grid_second
-            FROM (SELECT rowid AS row, *, epoch(time)::BIGINT AS second FROM staged))
-    """)
-
-
-def _number_households(staging: Staging) -> pd.DataFrame:
-    """Number the households in the order of their ids; count what was rejected of each."""
-    staging.connection.execute("""
-        CREATE TABLE households AS
-        SELECT id, (row_number() OVER (ORDER BY id) - 1)::INTEGER AS code
-        FROM (SELECT DISTINCT id FROM staged WHERE id IS NOT NULL)
-    """)
-    return staging.connection.execute("""
-        SELECT h.id AS household, count(*) AS input, count(p.reason) AS rejected
-        FROM placed AS p JOIN households AS h USING (id) GROUP BY h.id, h.code ORDER BY h.code
-    """).df()
-
-
-def _changes(staging: Staging, options: IngestOptions) -> ClockChanges:
-    if options.timezone is None:
-        return UNKNOWN
-    first, last = staging.query("SELECT min(time), max(time) FROM staged WHERE reason IS NULL")[0]
-    return clock_changes(options.timezone, first.year, last.year)
-
-
-def _sorted_chunks(staging: Staging, progress: Progress) -> Iterator[Readings]:
-    """Yield the usable readings, sorted, in chunks of whole households."""
-    progress(0.0, "sorting")
-    relation = staging.connection.sql("""
-        SELECT code, second, kwh FROM placed JOIN households USING (id)
-        WHERE reason IS NULL ORDER BY code, second, row
-    """)
-    reader = staging.watch(lambda: relation.to_arrow_reader(_BATCH_ROWS), progress)
-    first = staging.watch(lambda: next(reader, None), progress)
-    waiting: list[Readings] = []
-    for batch in chain([first] if first else [], reader):
-        arrays = Readings(*(column.to_numpy(zero_copy_only=False) for column in batch.columns))
-        # The last household of a batch may go on in the next one.
-        end = int(np.searchsorted(arrays.household, arrays.household[-1]))
-        if end > 0:
-            yield _join([*waiting, arrays.take(slice(0, end))])
-            waiting = []
-        waiting.append(arrays.take(slice(end, None)))
-    if waiting:
-        yield _join(waiting)
-
-
-def _join(parts: list[Readings]) -> Readings:
-    return Readings(
-        np.concatenate([readings.household for readings in parts]),
-        np.concatenate([readings.time for readings in parts]),
-        np.concatenate([readings.kwh for readings in parts]),
-    )
+def write_readings(
+    draft: Draft, chunks: Iterator[Readings], total: int, progress: Progress
+) -> None:
+    """Write chunks of readings while the next one is made."""
+    with draft.readings_writer() as writer, ThreadPoolExecutor(max_workers=1) as background:
+        written: Future[None] | None = None
+        done = 0
+        for chunk in chunks:
+            if written:
+                written.result()
+            written = background.submit(
+                writer.write_table, _as_table(chunk), row_group_size=ROW_GROUP_SIZE
+            )
+            done += len(chunk)
+            progress(min(done / max(total, 1), 1.0), "writing")
+        if written:
+            written.result()
 
 
 def _as_table(readings: Readings) -> pa.Table:
@@ -321,52 +370,81 @@ def _as_table(readings: Readings) -> pa.Table:
     )
 
 
-def _households_table(
-    households: pd.DataFrame, tally: Tally, staging: Staging, interval: int, changes: ClockChanges
-) -> pd.DataFrame:
-    """Return one row a household, with its accounts."""
-    present = tally.accepted > 0
-    begin, end = tally.first[present].min(), tally.last[present].max()
-    skipped = changes.skipped[(changes.skipped >= begin) & (changes.skipped <= end)]
-    expected = (end - begin) // (interval * 60) + 1 - len(skipped) * (3600 // (interval * 60))
-    time = {
-        name: pd.Series(seconds.astype("datetime64[s]").astype("datetime64[us]")).where(present)
-        for name, seconds in (("first", tally.first), ("last", tally.last))
-    }
-    table = households.assign(
-        accepted=tally.accepted,
-        collapsed=households["input"] - households["rejected"] - tally.accepted,
-        missing_share=np.clip(1 - tally.distinct / expected, 0, 1),
-        **time,
-    )
-    if not present.all():
-        names = ", ".join(households["household"][~present][:6])
-        staging.notice(f"households without a usable reading: {names}")
-    columns = ["household", "input", "accepted", "collapsed", "rejected", "first", "last"]
-    return table[[*columns, "missing_share"]]
+def check_usable(staging: Staging, tally: Tally) -> None:
+    """Refuse an input of which nothing is left."""
+    if not tally.accepted.any():
+        raise InputError(_nothing_usable(staging))
 
 
-def _health(table: pd.DataFrame, tally: Tally, staging: Staging) -> dict[str, Any]:
-    """Return the accounts of the whole input."""
-    by_reason = dict(
-        staging.query(
-            """SELECT reason::VARCHAR, count(*) FROM placed WHERE reason IS NOT NULL
-            GROUP BY 1 ORDER BY 2 DESC, 1"""
-        )
+def _nothing_usable(staging: Staging) -> str:
+    reasons = staging.query(
+        "SELECT reason, count(*) FROM staged WHERE reason IS NOT NULL GROUP BY 1 ORDER BY 2 DESC"
     )
-    if staging.malformed:
-        by_reason["malformed line"] = len(staging.malformed)
-    total = staging.row_count() + len(staging.malformed)
-    return {
-        "input": total,
-        "accepted": int(table["accepted"].sum()),
-        "collapsed": int(table["collapsed"].sum()),
-        "rejected": sum(by_reason.values()),
-        "rejected_by_reason": by_reason,
-        "without_household": total - int(table["input"].sum()),
-        "conflicting_duplicates": tally.conflicting,
-        "moved_out_of_the_hour_before": tally.moved,
-        "second_readings_of_a_repeated_hour": tally.repeated,
-        "examples": find_examples(staging),
-        "notices": staging.notices,
-    }
+    told = ", ".join(f"{count} × {reason}" for reason, count in reasons) or "none could be read"
+    files = ", ".join(staged.file.name for staged in staging.files[:3])
+    return f"{files}: no usable reading ({told}); name the columns or the format of the file"
+
+
+def _check_conflicts(tables: Tables, tally: Tally, total: int) -> None:
+    """Refuse readings most of which contradict another one of the same household and time."""
+    if tally.conflicting <= _CONFLICTING_SHARE * total:
+        return
+    source, plan = tables.plans[0]
+    time = [name for name, role in plan.roles.items() if role == "time"]
+    id = [name for name, role in plan.roles.items() if role == "household"]
+    problem = (
+        f"{source.name}: {tally.conflicting:,} of {total:,} readings have the household and the "
+        f"time of another one and differ from it; the time is not in {', '.join(time) or 'a row'} "
+        f"alone, or the household not in {', '.join(id) or 'the name of the file'}"
+    )
+    if plan.rows_per_line == 1 and (choices := _telling_apart(source, plan, time, id)):
+        raise UndecidedError("id_column" if not id else "time_columns", problem, choices)
+    raise InputError(f"{problem}; name a file that tells its readings apart")
+
+
+def _telling_apart(source: Source, plan: Plan, time: list[str], id: list[str]) -> list[Choice]:
+    """Return the columns that may be the household or the period of the day."""
+    places = [source.place(name) for name in [*time, *id]]
+    choices = []
+    for name, role in plan.roles.items():
+        if role in ("time", "household", "value") or not name:
+            continue
+        keys = {tuple(row[place] for place in [*places, source.place(name)]) for row in source.rows}
+        if len(keys) < 0.9 * len(source.rows):
+            continue
+        if len(time) == 1 and source.contents[name] in ("number", "clock"):
+            choices.append(Choice(f"{name} is the time of day", {"time_columns": (time[0], name)}))
+        if not id:
+            choices.append(Choice(f"{name} is the household", {"id_column": name}))
+    return choices
+
+
+def _find_stamp(
+    staging: Staging,
+    tables: Tables,
+    options: IngestOptions,
+    measure: Measure,
+    before: Mapping[str, Any],
+) -> tuple[str, str]:
+    """Say which end of the interval times mark, and how that is known."""
+    if options.stamp:
+        return options.stamp, "said by the user"
+    if measure.cumulative:
+        # The register was read at that moment; its difference is made of the time after it.
+        return "start", "a register is read at a moment"
+    if said := [plan for _, plan in tables.plans if plan.stamp]:
+        if said[0].stamp != tables.format.stamp:
+            staging.notice(
+                f"times were taken for the {said[0].stamp} of their interval: "
+                f"{said[0].stamp_because}"
+            )
+        return str(said[0].stamp), said[0].stamp_because
+    if "stamp" in before:
+        return str(before["stamp"]), "the dataset"
+    share = staging.query(
+        "SELECT avg((epoch(time)::BIGINT % 60 = 59)::INTEGER) FROM staged WHERE reason IS NULL"
+    )[0][0]
+    if share > 0.5 and tables.format.stamp == "start":
+        staging.notice("times such as 00:29:59 were taken for the end of their interval")
+        return "end", "times such as 00:29:59 can only be the end"
+    return tables.format.stamp, "the format"

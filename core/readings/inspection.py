@@ -1,47 +1,176 @@
-"""What is looked at in a file while DuckDB reads it, which knows no such doubts."""
+"""A look at files before they are ingested: what they are taken for, and what is in doubt.
 
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+The import dialog shows it; every field that was found out is a field of ``IngestOptions`` that
+can be said otherwise.
+"""
 
-from core.progress import Progress
-from core.readings.dataset import file_digest
-from core.readings.sources import Source
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from core.progress import Progress, silent
+from core.readings.health import Tally, health_report, households_table, plausibility_notice
+from core.readings.ingest import (
+    Decisions,
+    Tables,
+    check_usable,
+    clean_chunks,
+    decide,
+    find_clock_changes,
+    stage_all,
+)
+from core.readings.options import IngestOptions
+from core.readings.placing import number_households
+from core.readings.questions import Choice, UndecidedError
+from core.readings.staging import Staging, open_staging
+
+_SHOWN_ROWS = 20
+_SHOWN_HOUSEHOLDS = 50
+_MOST_DOUBTS = 10
 
 
+@dataclass(frozen=True)
+class Column:
+    """A column of the first table: what its cells are, and what it is taken for."""
+
+    name: str
+    content: str
+    role: str
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Something that only the user can decide; the first choice was taken to look further."""
+
+    topic: str
+    problem: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """One file, looked through in a thread: how it grows, its lines, its digest."""
+    """What a few rows of files show.
 
-    def __init__(self, future: "Future[str]") -> None:
-        self._future = future
+    Attributes
+    ----------
+    files, skipped : tuple of str
+        The tables, and the files that are none.
+    format, format_title : str
+        What the tables are recognised as.
+    columns : tuple of Column
+        Those of the first table; empty where a format has none.
+    first_rows : tuple of tuple of str
+        The first rows of the first table, cell by cell; whole lines where it has no columns.
+    households : tuple of str
+        The first of the households in the rows that were looked at.
+    decisions : dict
+        ``interval_minutes``, ``unit``, ``stamp``, ``cumulative`` and for each of the last three
+        how it was decided (``…_because``).
+    median_daily_kwh : float or None
+        Of the rows that were looked at.
+    account : dict
+        The health report of the rows that were looked at.
+    doubts : tuple of Doubt
+        What has to be decided before an ingest; empty where nothing is in doubt.
+    options : IngestOptions
+        Those given, and the first choice of every doubt.
+    """
 
-    def digest(self) -> str:
-        """Wait for the end; return the SHA-256 of the file, or raise what is wrong with it."""
-        return self._future.result()
+    files: tuple[str, ...]
+    skipped: tuple[str, ...]
+    format: str
+    format_title: str
+    columns: tuple[Column, ...]
+    first_rows: tuple[tuple[str, ...], ...]
+    households: tuple[str, ...]
+    decisions: dict[str, Any]
+    median_daily_kwh: float | None
+    account: dict[str, Any]
+    doubts: tuple[Doubt, ...]
+    options: IngestOptions
 
-    def alongside(self, progress: Progress) -> Progress:
-        """Return a progress that stops the work as soon as something is found to be wrong."""
 
-        def report(fraction: float, message: str = "") -> None:
-            if self._future.done():
-                self._future.result()
-            progress(fraction, message)
+def inspect(
+    sources: Sequence[str | Path],
+    *,
+    options: IngestOptions | None = None,
+    rows: int = 100_000,
+    progress: Progress = silent,
+) -> Inspection:
+    """Look at the first rows of files as an ingest would.
 
-        return report
+    Parameters
+    ----------
+    rows : int
+        How many rows of each table to look at; dates that can be read in several ways are decided
+        on all rows.
 
-
-@contextmanager
-def inspecting() -> Iterator[Callable[[Source], Inspection]]:
-    """Yield a function that has a file looked through; what is under way ends with the block."""
-    ended = threading.Event()
-
-    def look(source: Source) -> str:
-        source.look_through(lambda: not ended.is_set())
-        return "" if ended.is_set() else file_digest(source.path)
-
-    with ThreadPoolExecutor(max_workers=1) as thread:
+    Raises
+    ------
+    InputError
+        Where the files cannot be read at all. What can be decided by the user is no error but one
+        of the ``doubts``.
+    """
+    options = options or IngestOptions()
+    doubts: list[Doubt] = []
+    while True:
         try:
-            yield lambda source: Inspection(thread.submit(look, source))
-        finally:
-            ended.set()
+            return _look(sources, options, rows, tuple(doubts), progress)
+        except UndecidedError as error:
+            if not error.choices or len(doubts) == _MOST_DOUBTS:
+                raise
+            doubts.append(Doubt(error.topic, error.problem, error.choices))
+            options = replace(options, **error.choices[0].options)
+
+
+def _look(
+    sources: Sequence[str | Path],
+    options: IngestOptions,
+    rows: int,
+    doubts: tuple[Doubt, ...],
+    progress: Progress,
+) -> Inspection:
+    with tempfile.TemporaryDirectory() as folder, open_staging(Path(folder)) as staging:
+        staging.limit = rows
+        tables, _ = stage_all(sources, Path(folder), staging, options, progress)
+        decisions = decide(staging, tables, options)
+        account, daily, households = _account(staging, tables, decisions, options)
+        first = tables.plans[0][0]
+        roles = tables.plans[0][1].roles
+        return Inspection(
+            files=tuple(staged.file.name for staged in staging.files),
+            skipped=tuple(tables.skipped),
+            format=tables.format.name,
+            format_title=tables.format.title,
+            columns=tuple(Column(name, first.contents[name], role) for name, role in roles.items()),
+            first_rows=tuple(map(tuple, first.rows[:_SHOWN_ROWS]))
+            if roles
+            else tuple((line,) for line in first.head.splitlines()[:_SHOWN_ROWS]),
+            households=households,
+            decisions=decisions.facts(),
+            median_daily_kwh=daily,
+            account=account,
+            doubts=doubts,
+            options=options,
+        )
+
+
+def _account(
+    staging: Staging, tables: Tables, decisions: Decisions, options: IngestOptions
+) -> tuple[dict[str, Any], float | None, tuple[str, ...]]:
+    """Return the health report of what was staged, kWh a day, and the first households."""
+    households = number_households(staging)
+    tally = Tally.of(len(households))
+    changes = find_clock_changes(staging, options)
+    for _ in clean_chunks(staging, decisions, options, changes, tally, silent):
+        pass
+    check_usable(staging, tally)
+    interval = decisions.grid.interval_minutes
+    table = households_table(households, tally, staging, interval, changes)
+    daily = tally.median_daily_kwh(interval)
+    if daily is not None and (doubt := plausibility_notice(daily, interval)):
+        staging.notice(doubt)
+    report = health_report(table, tally, staging, tables.ignored_columns)
+    return report, daily, tuple(table["household"][:_SHOWN_HOUSEHOLDS])

@@ -1,10 +1,12 @@
 """The time grid of the readings: how many minutes lie between one and the next."""
 
 from collections import Counter
+from dataclasses import dataclass
 from math import gcd
 
 from core.errors import InputError
 from core.readings.options import IngestOptions
+from core.readings.questions import Choice, UndecidedError
 from core.readings.staging import Staging
 
 MINUTES_PER_DAY = 1440
@@ -17,11 +19,22 @@ _JUDGED_FROM = 96
 _REGULAR_SHARE = 0.25
 
 
-def find_interval(staging: Staging, options: IngestOptions) -> tuple[int, frozenset[str]]:
-    """Return the interval in minutes, and the households that have another one.
+@dataclass(frozen=True)
+class Grid:
+    """The interval, the households that have another one, and how many readings each has."""
+
+    interval_minutes: int
+    others: frozenset[str]
+    counts: dict[str, int]
+
+
+def find_grid(staging: Staging, options: IngestOptions) -> Grid:
+    """Find the interval.
 
     Households with another interval are an error unless the user said which interval to take.
     """
+    if options.interval_minutes is not None:
+        check_interval(options.interval_minutes)
     by_household: dict[str, Counter[int]] = {}
     rows = staging.query(
         """SELECT id, ((epoch(time)::BIGINT + 30) // 60 % 1440)::INTEGER AS minute, count(*)
@@ -44,11 +57,40 @@ def find_interval(staging: Staging, options: IngestOptions) -> tuple[int, frozen
     if others and not options.interval_minutes:
         other = min(others)
         usual = min(name for name, minutes in intervals.items() if minutes == interval)
-        raise InputError(
+        raise UndecidedError(
+            "interval_minutes",
             f"household {other} is read every {intervals[other]} minutes and {usual} every "
-            f"{interval}; ingest them apart, or choose with --interval {interval}"
+            f"{interval}; one dataset has one interval",
+            [
+                Choice(f"those read every {minutes} minutes", {"interval_minutes": minutes})
+                for minutes in (interval, intervals[other])
+            ],
         )
-    return interval, frozenset(others)
+    counts = {name: minutes.total() for name, minutes in by_household.items()}
+    return Grid(interval, frozenset(others), counts)
+
+
+def check_interval(minutes: int) -> None:
+    """Refuse an interval that does not divide a day."""
+    if not 0 < minutes <= MINUTES_PER_DAY or MINUTES_PER_DAY % minutes:
+        raise InputError(
+            f"an interval of {minutes} minutes does not divide a day; give one such as 15, 30 or 60"
+        )
+
+
+def check_spacing(spacing_seconds: int, interval_minutes: int) -> None:
+    """Refuse readings that come at a pace which no week of equal slots has."""
+    if spacing_seconds < 60:
+        raise InputError(
+            f"readings come every {spacing_seconds} seconds; add them up to 1, 5, 15, 30 or 60 "
+            "minutes first"
+        )
+    minutes = spacing_seconds / 60
+    if minutes != interval_minutes and MINUTES_PER_DAY % minutes:
+        raise InputError(
+            f"readings come every {minutes:g} minutes, which does not divide a day; add them up "
+            "to 15, 30 or 60 minutes first"
+        )
 
 
 def _interval(minutes: Counter[int]) -> int:

@@ -8,28 +8,31 @@ import duckdb
 import pandas as pd
 
 from core.errors import InputError
-from core.readings.columns import MISSING_WORDS, listed, require_column
+from core.readings.bomb_guard import MEMORY_LIMIT, NOTHING_FETCHED
+from core.readings.cells import MISSING_WORDS
+from core.readings.columns import listed
 from core.readings.dataset import ACCOUNT_COLUMNS
-from core.readings.sources import MEMORY_LIMIT, NOTHING_FETCHED, Source
+from core.readings.sources import Source
 from core.readings.staging import readable_errors, scan
+from core.readings.table_file import TableFile
 
 
 def read_metadata(
     path: str | Path, households: Sequence[str], *, id_column: str | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Read a table of metadata, one row a household, in the order of the households given.
+    """Read a table of metadata, one row per household, in the order of the households given.
 
     The key is the column named, or the one that holds the most of the households' ids. Returns
     the columns, and what the user should know about households without a row.
     """
     source = _open(Path(path))
-    source.look_through()
+    source.first.check_lines()
     sql, parameters = scan(source)
     with (
         readable_errors(source.name),
         duckdb.connect(config={"memory_limit": MEMORY_LIMIT, **NOTHING_FETCHED}) as connection,
     ):
-        table = connection.execute(f"SELECT * FROM {sql}", parameters).df()
+        table = connection.execute(f"SELECT * EXCLUDE file FROM {sql}", parameters).df()
     table.columns = pd.Index(source.columns)
     key = _find_key(table, source, households, id_column)
     ids = table[key].map(_plain_id)
@@ -51,22 +54,27 @@ def read_metadata(
 
 def _open(path: Path) -> Source:
     if not path.is_file():
-        raise InputError(f"{path} is no file; name a table of metadata, one row a household")
-    return Source(path, path.name)
+        raise InputError(f"{path} is no file; name a table of metadata, one row per household")
+    return Source((TableFile(path, path.name),))
 
 
 def _find_key(
     table: pd.DataFrame, source: Source, households: Sequence[str], named: str | None
 ) -> str:
     if named:
-        return require_column(source, named, "--metadata-id-column")
+        if named not in source.columns:
+            raise InputError(
+                f"{source.name}, line 1: there is no column {named!r} of households; "
+                f"the columns are {listed(source.columns)}"
+            )
+        return named
     wanted = set(households)
     matches = {name: len(wanted & set(table[name].map(_plain_id))) for name in source.columns}
     best = max(matches, key=matches.__getitem__)
     if matches[best] == 0:
         raise InputError(
             f"{source.name}: no column holds the household ids (such as {households[0]!r}); "
-            "name it with --metadata-id-column"
+            "name that column"
         )
     return best
 

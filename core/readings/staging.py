@@ -1,7 +1,7 @@
 """Where parsed readings wait to be sorted: a DuckDB database that lives as long as one ingest.
 
 DuckDB parses, sorts and spills to the disk, so the size of the input is not bounded by memory.
-Rows keep the order in which they were read (DuckDB's ``rowid``), which decides between
+Rows of a file keep the order in which they were read (DuckDB's ``rowid``), which decides between
 conflicting duplicates and gives every reading its line.
 """
 
@@ -17,7 +17,9 @@ import duckdb
 
 from core.errors import InputError
 from core.progress import Progress, silent
-from core.readings.sources import MAXIMUM_LINE_BYTES, MEMORY_LIMIT, NOTHING_FETCHED, Source
+from core.readings.bomb_guard import MEMORY_LIMIT, NOTHING_FETCHED
+from core.readings.sources import Source
+from core.readings.table_file import MAXIMUM_LINE_BYTES, TableFile
 
 Result = TypeVar("Result")
 
@@ -31,11 +33,21 @@ REASONS = (
     "unparsable value",
     "infinite value",
     "negative value",
+    "code for no value",
+    "beyond the physical bound",
     "half-hour 49 or 50",
     "other register",
     "not residential",
     "other interval",
+    "total row",
+    "total household",
+    "no such period",
 )
+# Rows and cells that are no readings: listed, but no part of the accounts.
+IGNORED = ("total row", "total household", "no such period")
+
+# The place of a reading in the input: the number of its file, then its row in the table.
+FILE_SHIFT = 40
 
 _WATCH_SECONDS = 0.1
 
@@ -44,7 +56,8 @@ CREATE TYPE reason AS ENUM ({", ".join(f"'{reason}'" for reason in REASONS)});
 CREATE TABLE staged (
     id VARCHAR,        -- the household; NULL when unknown
     time TIMESTAMP,    -- as written in the source; NULL when unknown
-    kwh DOUBLE,
+    value DOUBLE,      -- in kWh, or kW, or a unit that is not known yet
+    file INTEGER,      -- the number of the file
     reason reason,     -- why the reading is rejected; NULL when it is not
     line BIGINT,       -- where the source knows the line of each reading
     raw VARCHAR        -- the text of a rejected reading
@@ -52,32 +65,49 @@ CREATE TABLE staged (
 """
 
 
-@dataclass(frozen=True)
+@dataclass
 class StagedFile:
-    """Which rows of the staging table came from which file."""
+    """How the rows of a file became rows of the staging table."""
 
-    source: Source
-    first_row: int
-    end_row: int
-    header_lines: int
-    rows_per_line: int
-    malformed_lines: tuple[int, ...]
+    file: TableFile
+    skipped_lines: int = 1
+    rows_per_line: int = 1
+    malformed_lines: list[int] = field(default_factory=list)
 
 
 @dataclass
 class Staging:
-    """The staging table and what was put into it."""
+    """The staging table and what was put into it.
+
+    ``files`` are those of the whole ingest, by number; ``households`` are their names as
+    households; ``limit`` is the number of rows to take of each source, all where it is None.
+    """
 
     connection: duckdb.DuckDBPyConnection
     progress: Progress = silent
     files: list[StagedFile] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
+    households: list[str] = field(default_factory=list)
+    limit: int | None = None
     malformed: list[tuple[str, int, str]] = field(default_factory=list)  # file, line, text
+    _notices: dict[str, list[str]] = field(default_factory=dict)
 
-    def notice(self, text: str) -> None:
-        """Remember something the user should know; said once."""
-        if text not in self.notices:
-            self.notices.append(text)
+    def notice(self, text: str, file: str = "") -> None:
+        """Remember something the user should know, of one file or of all."""
+        self._notices.setdefault(text, []).append(file)
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should know; the same of many files is said once."""
+        said = []
+        for text, files in self._notices.items():
+            named = [file for file in dict.fromkeys(files) if file]
+            if not named:
+                said.append(text)
+            elif len(named) == 1:
+                said.append(f"{named[0]}: {text}")
+            else:
+                said.append(f"{len(named):,} files, such as {named[0]}: {text}")
+        return said
 
     def insert(
         self,
@@ -85,40 +115,40 @@ class Staging:
         select: str,
         parameters: Mapping[str, Any],
         *,
-        header_lines: int = 1,
+        skipped_lines: int | None = None,
         rows_per_line: int = 1,
     ) -> None:
         """Append the readings of one source: a SELECT of the staging table's columns."""
-        first_row = self.row_count()
+        limit = f"LIMIT {self.limit}" if self.limit else ""
         with readable_errors(source.name):
             self.watch(
                 lambda: self.connection.execute(
-                    f"INSERT INTO staged BY NAME {select}", dict(parameters)
+                    f"INSERT INTO staged BY NAME {select} {limit}", dict(parameters)
                 ),
                 self.progress,
             )
-        malformed = self._take_malformed(source)
-        self.files.append(
-            StagedFile(source, first_row, self.row_count(), header_lines, rows_per_line, malformed)
-        )
+        if skipped_lines is None:
+            skipped_lines = 0 if source.is_parquet else source.layout.skipped_lines
+        for file in source.files:
+            staged = self.files[file.number]
+            staged.skipped_lines = skipped_lines
+            staged.rows_per_line = rows_per_line
+        self._take_malformed()
 
     def watch(self, work: Callable[[], Result], progress: Progress) -> Result:
         """Let DuckDB work while progress is told; whoever stops it interrupts DuckDB."""
         with ThreadPoolExecutor(max_workers=1) as background:
             future = background.submit(work)
+            percent = 0.0
             try:
                 while not future.done():
                     wait([future], timeout=_WATCH_SECONDS)
-                    percent = self.connection.query_progress()
-                    progress(max(percent, 0.0) / 100)
+                    percent = max(percent, self.connection.query_progress())
+                    progress(percent / 100)
             except BaseException:
                 self.connection.interrupt()
                 raise
             return future.result()
-
-    def row_count(self) -> int:
-        """How many rows are staged, malformed lines not among them."""
-        return int(self.query("SELECT count(*) FROM staged")[0][0])
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Run a query and return its rows."""
@@ -130,17 +160,22 @@ class Staging:
             "DROP TABLE IF EXISTS malformed; DROP TABLE IF EXISTS malformed_scans"
         )
 
-    def _take_malformed(self, source: Source) -> tuple[int, ...]:
+    def _take_malformed(self) -> None:
         """Collect the lines that DuckDB could not divide into columns."""
         tables = {row[0] for row in self.query("SELECT table_name FROM duckdb_tables()")}
         if "malformed" not in tables:
-            return ()
+            return
         rows = self.query(
-            "SELECT line, any_value(csv_line) FROM malformed GROUP BY line ORDER BY 1"
+            """SELECT file_path, line, any_value(csv_line)
+            FROM malformed JOIN malformed_scans USING (scan_id, file_id)
+            GROUP BY file_path, line ORDER BY file_path, line"""
         )
         self.discard_malformed()
-        self.malformed += [(source.name, line, (text or "").strip()) for line, text in rows]
-        return tuple(line for line, _ in rows)
+        numbers = {str(each.file.path): number for number, each in enumerate(self.files)}
+        for path, line, text in rows:
+            staged = self.files[numbers[path]]
+            staged.malformed_lines.append(line)
+            self.malformed.append((staged.file.name, line, (text or "").strip()))
 
 
 @contextmanager
@@ -172,7 +207,11 @@ def readable_errors(name: str) -> Iterator[None]:
 
 
 def text_scan(
-    source: Source, *, delimiter: str | None = None, header: bool = True, columns: int | None = None
+    source: Source,
+    *,
+    delimiter: str | None = None,
+    skipped_lines: int | None = None,
+    columns: int | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """SQL that scans a text table into VARCHAR columns ``c0``, ``c1`` …, and its parameters.
 
@@ -181,21 +220,39 @@ def text_scan(
     """
     count = columns or len(source.columns)
     types = ", ".join(f"'c{position}': 'VARCHAR'" for position in range(count))
+    skip = source.layout.skipped_lines if skipped_lines is None else skipped_lines
     scan = f"""read_csv($path, columns = {{{types}}}, auto_detect = false, delim = $delimiter,
-        quote = '"', escape = '"', header = {str(header).lower()}, compression = $compression,
+        quote = '"', escape = '"', header = false, skip = {skip}, compression = $compression,
         max_line_size = {MAXIMUM_LINE_BYTES}, ignore_errors = true, store_rejects = true,
-        rejects_table = 'malformed', rejects_scan = 'malformed_scans', rejects_limit = 0)"""
-    return scan, {
-        "path": str(source.path),
-        "delimiter": delimiter or source.delimiter,
-        "compression": "gzip" if source.is_gzip else "none",
+        rejects_table = 'malformed', rejects_scan = 'malformed_scans', rejects_limit = 0
+        {_FILENAME.format(",") if len(source.files) > 1 else ""})"""
+    return _numbered(scan, source), {
+        "path": [str(file.path) for file in source.files],
+        "delimiter": delimiter or source.layout.delimiter,
+        "compression": "gzip" if source.first.is_gzip else "none",
     }
 
 
 def parquet_scan(source: Source) -> tuple[str, dict[str, Any]]:
-    """SQL that scans a Parquet file into columns ``c0``, ``c1`` …, and its parameters."""
-    names = ", ".join(f"c{position}" for position in range(len(source.columns)))
-    return f"(SELECT * FROM read_parquet($path)) AS t({names})", {"path": str(source.path)}
+    """SQL that scans Parquet files into columns ``c0``, ``c1`` …, and its parameters."""
+    names = [f"c{position}" for position in range(len(source.columns))]
+    many = len(source.files) > 1
+    scan = f"""(SELECT * FROM read_parquet($path {_FILENAME.format(",") if many else ""}))
+        AS t({", ".join([*names, "filename"] if many else names)})"""
+    return _numbered(scan, source), {"path": [str(file.path) for file in source.files]}
+
+
+_FILENAME = "{} filename = true"
+
+
+def _numbered(scan: str, source: Source) -> str:
+    """Add the number of the file to a scan."""
+    first = source.first.number
+    if len(source.files) == 1:
+        return f"(SELECT *, {first} AS file FROM {scan})"
+    return (
+        f"(SELECT *, (list_position($path, filename) - 1 + {first})::INTEGER AS file FROM {scan})"
+    )
 
 
 def scan(source: Source) -> tuple[str, dict[str, Any]]:

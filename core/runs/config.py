@@ -2,129 +2,31 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self
 
 from core import tokens
-from core.cube import BINS
-from core.density import RankBy
-from core.distance import Distance
-from core.embedding import MAX_DIM, METHODS
 from core.errors import InputError
+from core.fields import AUTO, FIELDS, MAX_METRIC_DIM, RunFields
 from core.neighbors import BACKENDS
-from core.registry import Parameter, Registry, Value
-from core.slots import parse_slots
-from core.units import DEFAULT_WINDOW, MINIMUM_SAMPLE, UNITS, Unit
+from core.periods import Period
+from core.registry import Value
 
 VERSION = 1
 
-Reference = Literal["dataset", "selection"]
-
-K = Parameter(name="k", default=20, low=1, high=1000, help="neighbours of each point")
-# Half the week of 5-minute readings; the dataset's own interval sets a tighter bound.
-WINDOW = Parameter(
-    name="window",
-    default=DEFAULT_WINDOW,
-    low=0,
-    high=1007,
-    help="slots on either side that a slot's sample takes in",
-)
-DIM = Parameter(name="dim", default=2, low=1, high=MAX_DIM, help="coordinates of the map")
-SEED = Parameter(name="seed", default=1, low=0, high=2**32 - 1, help="same seed, same picture")
-N_ANOMALIES = Parameter(
-    name="n_anomalies", default=10, low=0, high=1000, help="how many anomalies are named"
-)
-QUALITY = Parameter(
-    name="quality", default=False, help="measure how faithful the graph and the map are"
-)
-
-MAX_HOUSEHOLDS = 100_000
-# Longer than any id that was ever seen, and short enough for a link.
-MAX_TEXT = 20_000
-
-# The backend that is predicted to be fastest.
-AUTO = "auto"
-
-_TEXTS: dict[str, tuple[str, ...]] = {
-    "unit": UNITS,
-    "distance": get_args(Distance),
-    "reference": get_args(Reference),
-    "rank_by": get_args(RankBy),
-}
-_NUMBERS = (BINS, WINDOW, MINIMUM_SAMPLE, K, DIM, SEED, N_ANOMALIES, QUALITY)
-
-
-def default_distance(unit: str) -> Distance:
-    """Total variation for profiles, as in the paper; Hellinger for the other units."""
-    return "tv" if unit == "profiles" else "hellinger"
+# The fields whose choice comes with parameters of its own.
+REGISTERED = tuple(name for name, field in FIELDS.items() if field.registry)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunConfig:
+class RunConfig(RunFields):
     """What to map and how. Everything is checked when the object is made.
 
-    Attributes
-    ----------
-    unit : {'profiles', 'slots', 'households', 'household-slots'}
-        What a point is.
-    household : str, optional
-        The one household of unit ``slots``.
-    households : tuple of str, optional
-        The households to use, kept sorted; all by default.
-    slots : str, optional
-        The slots to use, as :func:`core.slots.parse_slots` reads them; all by default.
-    distance : {'hellinger', 'tv', 'js'}
-        By default total variation for profiles and Hellinger for the other units.
-    bins : int
-        Bins of demand.
-    window : int
-        Slots on either side that a slot's sample takes in; 1 by default, 0 for ``households``.
-    reference : {'dataset', 'selection'}
-        Whose readings the bins come from.
-    minimum_sample : int
-        Units with fewer readings are left out.
-    neighbors : str
-        A neighbour backend.
-    neighbors_parameters : mapping
-        Its parameters; those that are not given take their defaults.
-    k : int
-        Neighbours of each point.
-    method : str
-        An embedding method.
-    method_parameters : mapping
-        Its parameters; those that are not given take their defaults.
-    dim : int
-        Coordinates of the map.
-    seed : int
-        Same seed, same picture.
-    quality : bool
-        Whether to measure recall and the quality of the embedding.
-    n_anomalies : int
-        How many anomalies are named.
-    rank_by : {'density', 'isolation', 'surprise'}
-        What makes a point anomalous, see :func:`core.density.hdr_density`.
+    :class:`core.fields.RunFields` declares the fields. ``distance`` and ``window`` have defaults
+    that depend on the unit; ``households`` are kept sorted; the parameters of a backend or method
+    that are not given take their defaults.
     """
-
-    unit: Unit = "profiles"
-    household: str | None = None
-    households: tuple[str, ...] | None = None
-    slots: str | None = None
-    distance: Distance = None  # type: ignore[assignment]  # the unit's own, set below
-    bins: int = BINS.default  # type: ignore[assignment]
-    window: int = None  # type: ignore[assignment]  # the unit's own, set below
-    reference: Reference = "dataset"
-    minimum_sample: int = MINIMUM_SAMPLE.default  # type: ignore[assignment]
-    neighbors: str = AUTO
-    neighbors_parameters: Mapping[str, Value] = field(default_factory=dict)
-    k: int = K.default  # type: ignore[assignment]
-    method: str = "isomap"
-    method_parameters: Mapping[str, Value] = field(default_factory=dict)
-    dim: int = DIM.default  # type: ignore[assignment]
-    seed: int = SEED.default  # type: ignore[assignment]
-    quality: bool = False
-    n_anomalies: int = N_ANOMALIES.default  # type: ignore[assignment]
-    rank_by: RankBy = "density"
 
     def __post_init__(self) -> None:
         for name, value in self._checked().items():
@@ -136,33 +38,30 @@ class RunConfig:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_json, (self.to_json(),)
 
+    @property
+    def period(self) -> Period:
+        """The days that count."""
+        return Period.parse(self.first_day, self.last_day, self.months)
+
     def _checked(self) -> dict[str, Any]:
         """Every field in its normal form."""
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
-        _check_choice("unit", self.unit)
-        if self.distance is None:
-            given["distance"] = default_distance(self.unit)
-        if self.window is None:
-            given["window"] = 0 if self.unit == "households" else WINDOW.default
-        for name in _TEXTS:
-            _check_choice(name, given[name])
-        for number in _NUMBERS:
-            given[number.name] = number.validate(given[number.name])
-        if self.unit == "households" and given["window"]:
-            raise InputError(
-                "households are pooled over the week and take no window; leave window out, "
-                f"got {self.window}"
-            )
-        given["household"] = _check_household(self.household, self.unit)
-        given["households"] = _check_households(self.households)
-        if self.household is not None and self.households is not None:
-            raise InputError("give household or households, not both")
-        if self.slots is not None:
-            # Minutes divide every interval, so this finds what is wrong whatever the dataset.
-            parse_slots(_check_text("slots", self.slots), 1)
-        for name, registry in (("neighbors", BACKENDS), ("method", METHODS)):
-            given[f"{name}_parameters"] = _settings(registry, name, given)
+        given = {name: getattr(self, name) for name in FIELDS}
+        unit = FIELDS["unit"].validate(self.unit)
+        for name, field in FIELDS.items():
+            if given[name] is None and field.unit_defaults:
+                given[name] = field.default_of(unit)
+            given[name] = field.validate(given[name])
+        _check_unit(unit, given)
+        Period.parse(*(given[name] for name in ("first_day", "last_day", "months")))
+        for name in REGISTERED:
+            parameters = _settings(name, given[name], given[f"{name}_parameters"])
+            given[f"{name}_parameters"] = MappingProxyType(parameters)
         _check_searchable(self.neighbors, given["distance"])
+        if given["density"] == "corrected" and given["dim"] > MAX_METRIC_DIM:
+            raise InputError(
+                f"the density of a map with {given['dim']} axes cannot be corrected; choose dim up "
+                f"to {MAX_METRIC_DIM}, or density plain"
+            )
         return given
 
     def change(self, **changes: Any) -> Self:
@@ -171,11 +70,12 @@ class RunConfig:
         What belongs to a choice that changes and is not given falls back to its default: the
         parameters of a backend or method, the distance, window and household of a unit.
         """
-        for choice, dependents in (
-            ("neighbors", {"neighbors_parameters": {}}),
-            ("method", {"method_parameters": {}}),
-            ("unit", {"distance": None, "window": None, "household": None}),
-        ):
+        of_unit = [name for name, field in FIELDS.items() if field.unit_defaults]
+        belonging: dict[str, dict[str, Any]] = {
+            **{name: {f"{name}_parameters": {}} for name in REGISTERED},
+            "unit": dict.fromkeys([*of_unit, "household"]),
+        }
+        for choice, dependents in belonging.items():
             if changes.get(choice, getattr(self, choice)) != getattr(self, choice):
                 changes = {**dependents, **changes}
         return replace(self, **changes)
@@ -196,9 +96,8 @@ class RunConfig:
                 f"the run was saved in version {version!r} of its format and this Wattfold reads "
                 f"version {VERSION}; make the run again, or use the Wattfold that saved it"
             )
-        known = [each.name for each in fields(cls)]
-        for extra in given.keys() - set(known):
-            raise InputError(f"a run has no field {extra!r}; it has {', '.join(known)}")
+        for extra in given.keys() - FIELDS.keys():
+            raise InputError(f"a run has no field {extra!r}; it has {', '.join(FIELDS)}")
         return cls(**given)
 
     def changed_fields(self) -> dict[str, Any]:
@@ -206,20 +105,17 @@ class RunConfig:
 
         A config made of them is equal to this one.
         """
-        plain = self._plain()
-        # With the distance, too: not every backend can search by the unit's own.
-        choices = {name: plain[name] for name in ("unit", "distance", "neighbors", "method")}
-        plain_default = RunConfig(**choices)._plain() | {"distance": default_distance(self.unit)}
         changed = {}
-        for each in fields(self):
-            value, default = plain[each.name], plain_default[each.name]
-            if each.name in ("unit", "neighbors", "method"):
-                default = each.default
-            elif isinstance(value, dict):
+        for name, value in self._plain().items():
+            if isinstance(value, dict):
+                choice = name.removesuffix("_parameters")
+                default = _settings(choice, getattr(self, choice), {})
                 value = {key: value[key] for key in value if value[key] != default[key]}
                 default = {}
+            else:
+                default = FIELDS[name].default_of(self.unit)
             if value != default:
-                changed[each.name] = value
+                changed[name] = value
         return changed
 
     def to_token(self) -> str:
@@ -235,50 +131,30 @@ class RunConfig:
         return cls.from_json({**content, "version": VERSION})
 
     def _plain(self) -> dict[str, Any]:
-        plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        if self.households is not None:
-            plain["households"] = list(self.households)
-        for name in ("neighbors_parameters", "method_parameters"):
-            plain[name] = dict(plain[name])
-        return plain
+        values = {name: getattr(self, name) for name in FIELDS}
+        for name, value in values.items():
+            if isinstance(value, tuple):
+                values[name] = list(value)
+            elif isinstance(value, Mapping):
+                values[name] = dict(value)
+        return values
 
 
-def _check_choice(name: str, value: Any) -> None:
-    if value not in _TEXTS[name]:
-        raise InputError(f"{name} must be one of {', '.join(_TEXTS[name])}, got {value!r}")
-
-
-def _check_text(name: str, value: Any) -> str:
-    # Half a surrogate pair, which JSON can spell, is no text that could be written anywhere.
-    if (
-        not isinstance(value, str)
-        or not 0 < len(value) <= MAX_TEXT
-        or any("\ud800" <= character <= "\udfff" for character in value)
-    ):
-        raise InputError(f"{name} must be a text of 1 to {MAX_TEXT} characters, got {value!r:.60}")
-    return value
-
-
-def _check_household(household: Any, unit: str) -> str | None:
-    if household is None:
-        return None
-    if unit != "slots":
+def _check_unit(unit: str, given: Mapping[str, Any]) -> None:
+    """Refuse what has no part in a run of that unit."""
+    household = given["household"]
+    if not FIELDS["household"].applies_to(unit) and household is not None:
         raise InputError(
             f"household {household!r} is given, but a point is one of {unit}; "
             "choose unit slots, or give households"
         )
-    return _check_text("household", household)
-
-
-def _check_households(households: Any) -> tuple[str, ...] | None:
-    if households is None:
-        return None
-    if not isinstance(households, list | tuple) or not 0 < len(households) <= MAX_HOUSEHOLDS:
+    if household is not None and given["households"] is not None:
+        raise InputError("give household or households, not both")
+    if not FIELDS["window"].applies_to(unit) and given["window"]:
         raise InputError(
-            f"households must be 1 to {MAX_HOUSEHOLDS:,} ids, got {households!r:.60}; "
-            "leave it out for all"
+            f"{unit} are pooled over the week and take no window; leave window out, "
+            f"got {given['window']}"
         )
-    return tuple(sorted({_check_text("households", name) for name in households}))
 
 
 def _check_searchable(neighbors: str, distance: str) -> None:
@@ -290,16 +166,11 @@ def _check_searchable(neighbors: str, distance: str) -> None:
         )
 
 
-def _settings(registry: Registry[Any], name: str, given: Mapping[str, Any]) -> Mapping[str, Value]:
-    chosen = given[name]
-    names = (AUTO, *registry) if registry is BACKENDS else tuple(registry)
-    if chosen not in names:
-        raise InputError(f"{name} must be one of {', '.join(names)}, got {chosen!r}")
-    parameters = given[f"{name}_parameters"]
-    if not isinstance(parameters, Mapping):
-        raise InputError(f"{name}_parameters must be names with values, got {parameters!r:.60}")
-    if chosen == AUTO:
-        for extra in parameters:
-            raise InputError(f"neighbors {AUTO!r} takes no parameters, got {extra!r}")
-        return MappingProxyType({})
-    return MappingProxyType(registry.settings(chosen, parameters))
+def _settings(field: str, choice: str, given: Mapping[str, Any]) -> dict[str, Value]:
+    """All parameters of what a field chooses: those given, and defaults for the rest."""
+    registry = FIELDS[field].entries
+    if choice in registry:
+        return registry.settings(choice, given)  # type: ignore[union-attr]  # it is registered
+    for extra in given:
+        raise InputError(f"{field} {choice!r} takes no parameters, got {extra!r}")
+    return {}

@@ -1,7 +1,7 @@
 """What every stage of a run is known by in the store.
 
 A digest is made of the digest of the stage before and of the stage's own parameters, so that the
-same numbers are found again whoever asks for them, and others are not.
+same numbers are found again, and no others.
 """
 
 import hashlib
@@ -13,9 +13,10 @@ import numpy as np
 
 from core.cube import CUBE_VERSION
 from core.embedding import METHODS
+from core.fields import FIELDS, FIRST_VERSION, Stage
 from core.neighbors import BACKENDS, Neighbors
 from core.quality.reference import ALL_POINTS_LIMIT
-from core.readings.dataset import Dataset
+from core.readings import Dataset
 from core.registry import Value
 from core.runs.config import RunConfig
 from core.runs.store import make_digest
@@ -31,6 +32,12 @@ VERSIONS = {
     "quality": 2,
     "surprise": 2,
     "density": 1,
+    "trust": 1,
+}
+
+# Fields of version 0.1 that digests hold in a form of their own, see below.
+_IN_ANOTHER_FORM = {
+    *("household", "neighbors", "neighbors_parameters", "k", "method_parameters", "seed")
 }
 
 
@@ -44,7 +51,7 @@ class Digests:
     selection : tuple of str, or None
         The households that count; None for all.
     reference_households : tuple of str, or None
-        Those whose readings make the bins; None for all.
+        The households whose readings make the bins; None for all.
     """
 
     def __init__(self, dataset: Dataset, config: RunConfig) -> None:
@@ -62,34 +69,52 @@ class Digests:
         codes = sorted(self._dataset.code(household) for household in households)
         return None if len(codes) == len(self._dataset.households) else codes
 
+    def _fields_of(self, stage: Stage) -> dict[str, Any]:
+        """The declared fields that a stage is the first to depend on, with their values.
+
+        Households are given by their codes, which do not depend on how they are chosen.
+        """
+        codes = {
+            "reference": self.reference_households,
+            "households": self.selection,
+        }
+        values: dict[str, Any] = {}
+        for name, field in FIELDS.items():
+            if field.stage != stage or name in _IN_ANOTHER_FORM:
+                continue
+            value = getattr(self._config, name)
+            if name in codes:
+                value = self._codes(codes[name])
+            elif name == "slots" and self.slots is not None:
+                value = self.slots.tolist()
+            elif field.since != FIRST_VERSION and value == field.default:
+                continue
+            values[name] = value
+        return values
+
     @cached_property
     def cube(self) -> str:
         """The counts, among those of the dataset."""
-        reference = self._codes(self.reference_households)
-        return make_digest({"bins": self._config.bins, "reference": reference})
+        return make_digest(self._fields_of("cube"))
 
     @cached_property
     def demand(self) -> str:
         """Sums of demand by household and slot."""
-        return make_digest({"version": VERSIONS["demand"], "dataset": self._dataset.digest})
+        inputs = {"version": VERSIONS["demand"], "dataset": self._dataset.digest}
+        if not self._config.period.is_whole:
+            inputs["period"] = self._config.period.to_json()
+        return make_digest(inputs)
 
     @cached_property
     def vectors(self) -> str:
         """The vectors, and what the points are."""
-        config = self._config
         return make_digest(
             {
                 "version": VERSIONS["vectors"],
                 "cube_version": CUBE_VERSION,
                 "dataset": self._dataset.digest,
-                "bins": config.bins,
-                "reference": self._codes(self.reference_households),
-                "unit": config.unit,
-                "households": self._codes(self.selection),
-                "slots": None if self.slots is None else self.slots.tolist(),
-                "distance": config.distance,
-                "window": config.window,
-                "minimum_sample": config.minimum_sample,
+                **self._fields_of("cube"),
+                **self._fields_of("vectors"),
             }
         )
 
@@ -97,6 +122,12 @@ class Digests:
         """Which backend was chosen for a search."""
         inputs = {"version": VERSIONS["neighbors"], "vectors": self.vectors, "k": k}
         return make_digest(inputs)
+
+    def index(self, backend: str, parameters: Mapping[str, Value]) -> str:
+        """What a backend builds of the vectors with these parameters."""
+        seed = self._config.seed if BACKENDS[backend].seeded else None
+        inputs = {"vectors": self.vectors, "backend": backend, "parameters": dict(parameters)}
+        return make_digest({**inputs, "seed": seed})
 
     def neighbors(
         self, backend: str, parameters: Mapping[str, Value], k: int, shards: int = 1
@@ -109,6 +140,7 @@ class Digests:
             "parameters": dict(parameters),
             "k": k,
             "seed": self._config.seed if BACKENDS[backend].seeded else None,
+            **self._fields_of("neighbors"),
         }
         if shards > 1 and backend != "exact":
             # An approximate search of several shards finds others than that of one.
@@ -123,12 +155,11 @@ class Digests:
             {
                 "version": VERSIONS["embedding"],
                 "vectors": self.vectors,
-                # The graph itself, not who found it: backends that agree share all that follows.
+                # The graph itself, not its backend: backends that agree share all that follows.
                 "graph": hash_graph(neighbors),
-                "method": config.method,
                 "parameters": dict(config.method_parameters),
-                "dim": config.dim,
                 "seed": config.seed if seeded else None,
+                **self._fields_of("embedding"),
             }
         )
 
@@ -155,6 +186,12 @@ class Digests:
             }
         )
 
+    def trust(self, embedding: str) -> str:
+        """Distortion of a map and the neighbours that it keeps, named by its digest."""
+        return make_digest(
+            {"version": VERSIONS["trust"], "embedding": embedding, "k": self._config.k}
+        )
+
     def density(self, embedding: str) -> str:
         """Density, levels and ranks on a map, named by its digest."""
         return make_digest(
@@ -162,13 +199,13 @@ class Digests:
                 "version": VERSIONS["density"],
                 "embedding": embedding,
                 "k": self._config.k,
-                "rank_by": self._config.rank_by,
+                **self._fields_of("density"),
             }
         )
 
 
 def hash_graph(neighbors: Neighbors) -> str:
-    """Make a digest of who is whose neighbour, and how far."""
+    """Make a digest of the neighbours of every point and their distances."""
     content = hashlib.sha256(str(neighbors.indices.shape).encode())
     for array in (neighbors.indices, neighbors.distances):
         content.update(np.ascontiguousarray(array).data)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from core.embedding import METHODS, n_neighbors_needed
 from core.neighbors import BACKENDS
-from core.neighbors.cost import Machine, Problem
-from core.readings.dataset import Dataset
+from core.neighbors.cost import Machine, SearchSize
+from core.readings import Dataset
 from core.runs.config import AUTO, RunConfig
 from core.slots import parse_slots
 
@@ -52,7 +52,7 @@ def forecast(dataset: Dataset, config: RunConfig, machine: Machine, *, threads: 
     n, slots = count_points(dataset, config)
     columns = config.bins * (slots if config.unit == "profiles" else 1)
     k = max(1, n_neighbors_needed(config.method, config.k, n, config.method_parameters))
-    problem = Problem(n=n, p=columns, k=k, norm=_NORMS[config.distance], threads=threads)
+    problem = SearchSize(n=n, p=columns, k=k, norm=_NORMS[config.distance], threads=threads)
     settings = METHODS.settings(config.method, config.method_parameters)
     map_seconds = METHODS[config.method].seconds(n, columns, settings)
     able = {

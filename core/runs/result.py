@@ -7,15 +7,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.density import HDR
+from core.anomalies import Surprise
+from core.density import HDR, MapTrust
 from core.embedding import Embedding
 from core.neighbors import Neighbors
 from core.quality import Quality
 from core.runs.config import RunConfig
-from core.surprise import Surprise
 
 # Columns of the table that are ours; a metadata column of such a name is renamed.
-_OWN_COLUMNS = ("label", "household", "slot", "density", "hdr", "rank", "m", "mean_kwh")
+_OWN_COLUMNS = (
+    *("label", "household", "slot", "density", "hdr", "rank", "distortion", "trust"),
+    *("m", "mean_kwh"),
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,6 +48,8 @@ class Run:
         Density, levels and ranks.
     surprise : Surprise
         How far every point is from what its neighbours lead one to expect, and when.
+    trust : MapTrust
+        How far to trust the map at every point.
     quality : Quality, optional
         If the config asked for it.
     recall : float, optional
@@ -72,6 +77,7 @@ class Run:
     embedding: Embedding
     hdr: HDR
     surprise: Surprise
+    trust: MapTrust
     quality: Quality | None
     recall: float | None
     seconds: Mapping[str, float]
@@ -101,9 +107,11 @@ class Run:
         return self.embedding.components
 
     def table(self) -> pd.DataFrame:
-        """Return one row a point.
+        """Return one row per point.
 
-        What it is, ``y1`` …, ``density``, ``hdr``, ``rank``, ``m``, ``mean_kwh``, then metadata.
+        What it is, ``y1`` …, ``density``, ``hdr``, ``rank``, ``distortion`` (how large the map
+        draws what is around it; 1 is typical), ``trust`` (the share of its neighbours that the map
+        keeps), ``m``, ``mean_kwh``, then metadata.
         """
         names = [name for name in ("label", "household", "slot") if name in self.units]
         columns = {name: self.units[name] for name in names}
@@ -112,6 +120,8 @@ class Run:
             "density": self.hdr.density,
             "hdr": pd.Series(self.hdr.labels, dtype="str"),
             "rank": self.hdr.rank,
+            "distortion": self.trust.distortion,
+            "trust": self.trust.kept,
             "m": self.units["m"],
             "mean_kwh": self.units["mean_kwh"],
         }
@@ -128,6 +138,7 @@ class Run:
             "n": self.n,
             "n_bins": self.n_bins,
             "unit": self.config.unit,
+            "period": None if self.config.period.is_whole else str(self.config.period),
             "distance": self.config.distance,
             "neighbors": {
                 "backend": self.neighbors.backend,

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable
 
+from core.anomalies import unseen_notice
 from core.cube import Cube
-from core.density import sample_size_notice
-from core.distance import Vectors
+from core.density import degenerate_notice, sample_size_notice
 from core.engine import Engine
 from core.peak_memory import peak_memory_mb
 from core.progress import Progress, silent
-from core.readings.dataset import Dataset
+from core.readings import Dataset
+from core.runs._pipeline import Pipeline
+from core.runs._shared_stages import SharedStages
+from core.runs._stage_log import STAGES, StageLog
 from core.runs.config import RunConfig
-from core.runs.journal import STAGES, Journal
-from core.runs.memory import Memory
-from core.runs.pipeline import Pipeline
 from core.runs.result import Run, join_metadata
 from core.runs.store import Store
-from core.surprise import unseen_notice
+from core.vectors import Vectors
 
 
 def run(
@@ -39,12 +39,12 @@ def run(
     threads : int, optional
         All cores by default. The result does not depend on them.
     engine : Engine, optional
-        Who counts readings and searches neighbours: an open engine, or threads of this process
-        by default. Counts and exact neighbours do not depend on it.
+        Where readings are counted and neighbours searched: an open engine, or threads of this
+        process by default. Counts and exact neighbours do not depend on it.
     progress : Progress
-        Told how far the run is, with the stage in words; may raise to stop it.
+        Called with the share of the run that is done, and the stage in words; may raise to stop it.
     computing : callable, optional
-        Told the name of every stage that is computed, when it begins; not of those fetched.
+        Called with the name of every stage that is computed, when it begins; not of those fetched.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def run(
 
 
 class Runner:
-    """Runs several configs on one dataset, and keeps what is dear and in memory between them.
+    """Runs several configs on one dataset, and keeps what is expensive in memory between them.
 
     The last cube, vectors and quality reference are kept, so that runs that differ only in their
     backend, method or what follows share them even where they are too large to be stored.
@@ -74,7 +74,7 @@ class Runner:
         self.store = store
         self.threads = threads
         self.engine = engine
-        self._memory = Memory()
+        self._shared = SharedStages()
 
     def run(
         self,
@@ -84,30 +84,32 @@ class Runner:
         computing: Callable[[str], None] | None = None,
     ) -> Run:
         """Map the dataset as a config says, see :func:`run`."""
-        journal = Journal(progress, computing)
-        stages = self._stages(config, journal)
+        log = StageLog(progress, computing)
+        stages = self._stages(config, log)
         points = stages.points()
-        journal.note(*points.notices)
+        log.note(*points.notices)
         n = len(points.units)
         if config.k > n - 1:
-            journal.note(f"K = {config.k} is more than the other points: {n - 1} is used")
+            log.note(f"K = {config.k} is more than the other points: {n - 1} is used")
         neighbors = stages.neighbors(n)
-        journal.note(*neighbors.notices)
+        log.note(*neighbors.notices)
         embedding, embedding_digest = stages.embedding(neighbors)
-        journal.note(*embedding.notices)
+        log.note(*embedding.notices)
         quality = stages.quality(embedding, embedding_digest) if config.quality else None
         if quality is not None:
-            journal.note(*quality.notices)
+            log.note(*quality.notices)
         recall = stages.recall(neighbors)
         if recall is not None and recall.n < n:
-            journal.note(
+            log.note(
                 f"recall is estimated on {recall.n:,} of {n:,} points; for all it is from "
                 f"{recall.low:.3f} to {recall.high:.3f} (95 %)"
             )
         surprise = stages.surprise(neighbors)
         hdr = stages.density(neighbors, embedding, embedding_digest, surprise)
-        journal.note(*hdr.notices)
+        log.note(*hdr.notices)
+        trust = stages.trust(neighbors, embedding, embedding_digest)
         for suspicion in (
+            degenerate_notice(embedding.y),
             sample_size_notice(hdr.rank, points.units["m"].to_numpy()),
             unseen_notice(
                 surprise.score,
@@ -117,8 +119,8 @@ class Runner:
             ),
         ):
             if suspicion:
-                journal.note(suspicion)
-        journal.progress(1.0, "Done")
+                log.note(suspicion)
+        log.progress(1.0, "Done")
         wanted = [stage for stage in STAGES if stage != "quality" or config.quality]
         return Run(
             config=config,
@@ -133,30 +135,38 @@ class Runner:
             embedding=embedding,
             hdr=hdr,
             surprise=surprise,
+            trust=trust,
             quality=quality,
             recall=None if recall is None else recall.value,
-            seconds=journal.seconds,
-            computed_in=journal.computed_in(),
-            cached=tuple(stage for stage in wanted if stage not in journal.computed),
-            notices=tuple(journal.notices),
+            seconds=log.seconds,
+            computed_in=log.computed_in(),
+            cached=tuple(stage for stage in wanted if stage not in log.computed),
+            notices=tuple(log.notices),
             peak_memory_mb=peak_memory_mb(),
         )
 
+    def stored(self, config: RunConfig) -> bool:
+        """Whether the store holds all of a run, so that :meth:`run` has nothing to compute.
+
+        Only an entry that is evicted or found to be damaged after this was asked is computed.
+        """
+        return self._stages(config, StageLog(silent)).stored()
+
     def cube(self, config: RunConfig) -> Cube:
         """Return the counts that a run of the config starts from."""
-        return self._stages(config, Journal(silent)).cube()
+        return self._stages(config, StageLog(silent)).cube()
 
     def inputs(self, config: RunConfig) -> tuple[Cube, Vectors]:
         """Return the counts and the vectors that a run of the config starts from."""
-        stages = self._stages(config, Journal(silent))
+        stages = self._stages(config, StageLog(silent))
         return stages.cube(), stages.vectors()
 
-    def _stages(self, config: RunConfig, journal: Journal) -> Pipeline:
+    def _stages(self, config: RunConfig, log: StageLog) -> Pipeline:
         return Pipeline(
             self.dataset,
             config,
-            journal=journal,
-            memory=self._memory,
+            log=log,
+            shared=self._shared,
             store=self.store,
             threads=self.threads,
             engine=self.engine,

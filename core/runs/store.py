@@ -4,10 +4,10 @@ An entry is a directory ``<stage>/<digest>``: arrays as ``.npy``, tables as Parq
 ``entry.json`` with the facts and a checksum of every file. Entries appear whole by a rename and
 never change. One that cannot be read, or does not match its checksums, is removed and counts as
 absent. Reading marks an entry as used; when the whole grows beyond its limit, those that were
-not used for longest go. Several processes may use one store at once.
+not used for longest go. Several processes may use one store at once; one of them computes an entry
+while the others that want it wait.
 """
 
-import fcntl
 import hashlib
 import io
 import json
@@ -15,8 +15,7 @@ import os
 import re
 import secrets
 import shutil
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +25,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
 
 from core import atomic
+from core.array_files import load_array
 from core.errors import InputError
 
 DEFAULT_LIMIT = 2 * 10**9
@@ -40,10 +41,12 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 # A writer that is stopped, not dead, keeps its lock; others give up on keeping their results.
 _LOCK_SECONDS = 30.0
 _POLL_SECONDS = 0.02
+# From one look whether another process has finished an entry to the next.
+_WAIT_SECONDS = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class StageResult:
     """A stage's result: arrays, tables, and facts that JSON can hold."""
 
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -52,7 +55,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredResult:
     """An entry as it lies on the disk."""
 
     path: Path
@@ -103,7 +106,7 @@ class Store:
         limit = os.environ.get("WATTFOLD_CACHE_SIZE")
         return cls(path, limit_bytes=read_size(limit) if limit else DEFAULT_LIMIT)
 
-    def get(self, stage: str, digest: str) -> Entry | None:
+    def get(self, stage: str, digest: str) -> StageResult | None:
         """Return an entry, or None if it is absent or damaged; a damaged one is removed."""
         path = self.path / stage / digest
         try:
@@ -113,7 +116,7 @@ class Store:
         try:
             # Files are opened through the directory itself: whatever is renamed meanwhile, they
             # are of one entry.
-            entry = read_entry(directory)
+            entry = read_result(directory)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException):
             self._remove(path)
             return None
@@ -123,7 +126,11 @@ class Store:
             os.utime(path)
         return entry
 
-    def put(self, stage: str, digest: str, entry: Entry) -> None:
+    def has(self, stage: str, digest: str) -> bool:
+        """Whether an entry is there; its content is not checked before :meth:`get` reads it."""
+        return (self.path / stage / digest / _FACTS).is_file()
+
+    def put(self, stage: str, digest: str, entry: StageResult) -> None:
         """Keep an entry and evict others if need be; the first one of a digest stays.
 
         One that would take more than the limit by itself is not kept.
@@ -137,21 +144,56 @@ class Store:
         if sum(array.nbytes for array in entry.arrays.values()) > self.limit_bytes:
             return
         with self._writing():
-            if (path / _FACTS).is_file():
+            if self.has(stage, digest):
                 return
             with atomic.new_directory(path) as staging:
-                write_entry(staging, entry)
+                write_result(staging, entry)
             self._evict(last=path)
 
-    def entries(self) -> list[Stored]:
+    @contextmanager
+    def computing(
+        self, stage: str, digest: str, *, waiting: Callable[[], None] = lambda: None
+    ) -> Iterator[None]:
+        """Be the only process, and thread, that computes an entry; wait while another one is.
+
+        Look for the entry again inside: another process may have stored it. The system frees the
+        lock of a process that dies. Where no lock can be had, as on a disk that is read-only or
+        full, work is done twice rather than not at all.
+
+        Parameters
+        ----------
+        waiting : callable
+            Called again and again while another computes; may raise to stop waiting.
+        """
+        path = self.path / stage / f".{digest}.lock"
+        lock = FileLock(path, thread_local=False)
+        held = False
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        while not held:
+            try:
+                lock.acquire(timeout=_WAIT_SECONDS, poll_interval=_POLL_SECONDS)
+                held = True
+            except Timeout:
+                waiting()
+            except OSError:
+                break
+        try:
+            yield
+        finally:
+            if held:
+                _remove_lock(path)
+                lock.release()
+
+    def entries(self) -> list[StoredResult]:
         """Return all entries, those not used for longest first."""
         found = []
         for path in self.path.glob("*/[!.]*"):
             with suppress(FileNotFoundError):
-                found.append(Stored(path, _size(path), path.stat().st_mtime))
+                found.append(StoredResult(path, _size(path), path.stat().st_mtime))
         return sorted(found, key=lambda stored: stored.used)
 
-    def clear(self) -> list[Stored]:
+    def clear(self) -> list[StoredResult]:
         """Remove all entries and return them."""
         with self._writing():
             removed = self.entries()
@@ -184,39 +226,40 @@ class Store:
             shutil.rmtree(retired, ignore_errors=True)
 
     def _sweep(self) -> None:
-        """Remove what killed processes left behind; only for who holds the lock."""
+        """Remove what killed processes left behind; only while holding the lock."""
         for leftover in self.path.glob("*/.*.partial-*"):
             shutil.rmtree(leftover, ignore_errors=True)
+        for path in self.path.glob("*/.*.lock"):
+            # One that is held, or was removed by another, stays as it is.
+            with suppress(OSError), FileLock(path, timeout=0):
+                _remove_lock(path)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Be the only writer; the system frees the lock of a process that dies."""
         self.path.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o644)
+        lock = FileLock(self.path / _LOCK, thread_local=False)
         try:
-            _wait_for(lock, self.path)
+            lock.acquire(timeout=_LOCK_SECONDS, poll_interval=_POLL_SECONDS)
+        except Timeout as error:
+            raise TimeoutError(0, "another process is writing", str(self.path)) from error
+        try:
             yield
         finally:
-            os.close(lock)
+            lock.release()
 
 
-def _wait_for(lock: int, path: Path) -> None:
-    deadline = time.monotonic() + _LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise TimeoutError(0, "another process is writing", str(path)) from None
-            time.sleep(_POLL_SECONDS)
+def _remove_lock(path: Path) -> None:
+    """Remove a lock file that this process holds; a process that waits for it makes a new one."""
+    with suppress(OSError):
+        path.unlink()
 
 
 def _size(directory: Path) -> int:
     return sum(file.stat().st_size for file in directory.iterdir())
 
 
-def write_entry(directory: Path, entry: Entry) -> None:
+def write_result(directory: Path, entry: StageResult) -> None:
     """Write an entry into an empty directory, with a checksum of every file."""
     checksums = {}
     for name, array in entry.arrays.items():
@@ -239,7 +282,7 @@ def write_entry(directory: Path, entry: Entry) -> None:
     (directory / _FACTS).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
-def read_entry(directory: int) -> Entry:
+def read_result(directory: int) -> StageResult:
     """Read an entry through its open directory; raises where anything is not as written."""
     with _open(directory, _FACTS) as file:
         content = json.load(file)
@@ -253,11 +296,11 @@ def read_entry(directory: int) -> Entry:
                 raise ValueError(f"{name} does not match its checksum")
             file.seek(0)
             if kind == "npy":
-                arrays[stem] = np.load(file, allow_pickle=False)
+                arrays[stem] = load_array(file)
                 arrays[stem].flags.writeable = False
             else:
                 tables[stem] = pq.read_table(io.BytesIO(file.read())).to_pandas()
-    return Entry(arrays, tables, json.loads(content["facts"]))
+    return StageResult(arrays, tables, json.loads(content["facts"]))
 
 
 def _open(directory: int, name: str) -> io.BufferedReader:

@@ -19,14 +19,22 @@ from markupsafe import Markup
 
 from core import atomic
 from core.errors import InputError
-from core.export.provenance import Provenance
-from core.export.tables import defuse
+from core.export import Provenance
+from core.export.table_files import defuse
 from core.progress import Progress, part, silent
 from core.quality import MEASURES
-from core.study import tables, words
-from core.study.grid import Study
-from core.study.layout import ABSENT, Picture, Section, Table, grid_table, list_table, number
-from core.study.pictures import GRAPH_POINTS, draw_pictures, study_provenance
+from core.study import _report_text, study_tables
+from core.study._report_layout import (
+    ABSENT,
+    Picture,
+    Section,
+    Table,
+    grid_table,
+    list_table,
+    number,
+)
+from core.study._study_figures import GRAPH_POINTS, draw_pictures, study_provenance
+from core.study.study_runs import Study
 
 FORMAT = "wattfold study"
 REPORT = "report.html"
@@ -72,7 +80,7 @@ def write_study(
     command : str
         The command that repeats the study.
     progress : Progress
-        Told how far the writing is; may raise to stop it.
+        Called with the share of the work that is done; may raise to stop it.
     """
     check_destination(path)
     with atomic.new_directory(path) as staging:
@@ -119,16 +127,16 @@ def render_report(
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
-        title=words.title(study),
-        subtitle=f"{words.subtitle(study)} · {words.day(now)}, {now:%H:%M}",
-        found=words.found(study),
-        asked=words.asked(study),
+        title=_report_text.title(study),
+        subtitle=f"{_report_text.subtitle(study)} · {_report_text.day(now)}, {now:%H:%M}",
+        found=_report_text.found(study),
+        asked=_report_text.asked(study),
         sections=number([*remarks, *_sections(study, pictures)]),
         notices=study.notices,
         failures=study.failures,
         command=command,
-        parameters=words.parameters(study),
-        versions=words.versions(),
+        parameters=_report_text.parameters(study),
+        versions=_report_text.versions(),
         digest=study.dataset.digest,
         # It holds no character that could end the element.
         provenance=None if provenance is None else Markup(provenance.for_html()),  # noqa: S704
@@ -137,12 +145,12 @@ def render_report(
 
 def _frames(study: Study) -> dict[str, pd.DataFrame]:
     return {
-        "trustworthiness": tables.trustworthiness_table(study).reset_index(),
-        "seconds": tables.seconds_table(study).reset_index(),
-        "searches": tables.search_table(study),
-        "quality": tables.quality_table(study),
-        "anomalies": tables.anomaly_table(study),
-        "rows": tables.rows_table(study),
+        "trustworthiness": study_tables.trustworthiness_table(study).reset_index(),
+        "seconds": study_tables.seconds_table(study).reset_index(),
+        "searches": study_tables.search_table(study),
+        "quality": study_tables.quality_table(study),
+        "anomalies": study_tables.anomaly_table(study),
+        "rows": study_tables.rows_table(study),
     }
 
 
@@ -170,7 +178,7 @@ def _sections(study: Study, pictures: Mapping[str, Picture]) -> list[Section]:
         ),
         Section(
             "Typical and anomalous",
-            (words.featured(study),),
+            (_report_text.featured(study),),
             [*shown("anomalies"), *_anomalies(study), *shown("distributions", "quantile_regions")],
         ),
     ]
@@ -184,8 +192,8 @@ def _not_drawn(study: Study) -> list[str]:
 
 def _trustworthiness(study: Study) -> Table:
     return grid_table(
-        tables.trustworthiness_table(study),
-        caption=f"Trustworthiness at K = {study.plan.config.k} by method and by who found the "
+        study_tables.trustworthiness_table(study),
+        caption=f"Trustworthiness at K = {study.plan.config.k} by method and by search for "
         "neighbours; the best of each row in bold. It is 1 less a penalty for neighbours on the "
         "map that are far in truth.",
         best=np.max,
@@ -194,7 +202,7 @@ def _trustworthiness(study: Study) -> Table:
 
 
 def _quality(study: Study) -> Table:
-    frame = tables.quality_table(study)
+    frame = study_tables.quality_table(study)
 
     def show(name: str, value: object) -> str:
         if name not in MEASURES:
@@ -208,7 +216,7 @@ def _quality(study: Study) -> Table:
         "is better, the best of each column in bold. Trust is trustworthiness; Q is the share of "
         "neighbours kept, LCMC and R the same beyond chance; W are mean errors of ranks among "
         "true (n) and mapped (ν) neighbours; Procrustes is the agreement of local shapes.",
-        header=["Method", "Neighbours by", *words.MEASURE_TITLES.values()],
+        header=["Method", "Neighbours by", *_report_text.MEASURE_TITLES.values()],
         show=show,
         best=MEASURES,
         groups=(frame["method"] != frame["method"].shift()).tolist(),
@@ -226,7 +234,7 @@ def _searches(study: Study) -> Table:
         return f"{value:,}" if name == "k" else str(value)
 
     return list_table(
-        tables.search_table(study),
+        study_tables.search_table(study),
         caption="The neighbour graphs. Recall is the share of neighbours found that are as near "
         "as the true ones; “same list” is the share of points whose neighbours are exactly those "
         "of the exact search. t-SNE searches for three times its perplexity.",
@@ -237,7 +245,7 @@ def _searches(study: Study) -> Table:
 
 def _seconds(study: Study) -> Table:
     return grid_table(
-        tables.seconds_table(study),
+        study_tables.seconds_table(study),
         caption="Seconds for finding the neighbours and embedding them; the least of each row in "
         "bold. Work that several runs share was done once and counts in each of them.",
         best=np.min,
@@ -246,7 +254,7 @@ def _seconds(study: Study) -> Table:
 
 
 def _anomalies(study: Study) -> list[Table]:
-    frame = tables.anomaly_table(study)
+    frame = study_tables.anomaly_table(study)
     if frame.empty:
         return []
     maps = len(study.runs)

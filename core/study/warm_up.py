@@ -1,8 +1,8 @@
 """First uses, paid before the clock starts.
 
 The first use of a method or backend in a process imports its packages and compiles or loads its
-kernels, which can take longer than the work itself. A table of times should not depend on who
-came first.
+kernels, which can take longer than the work itself. A table of times should not depend on
+their order.
 """
 
 from collections.abc import Callable
@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from core.distance import Distance, Vectors
 from core.embedding import METHODS, embed
+from core.fields import Distance
 from core.neighbors import find_neighbors
+from core.vectors import Vectors
 
 _POINTS, _BINS, _K = 60, 10, 12
 

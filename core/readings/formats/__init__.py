@@ -1,26 +1,31 @@
 """The formats of meter readings, one module each.
 
-A format recognises its files and stages their readings; the rules that hold for all readings
-(grid, duplicates, clock changes, accounts) come after it and know nothing of it.
+A format recognises its files and plans how their cells become readings; the rules that hold for
+all readings (grid, duplicates, clock changes, accounts) come after it and know nothing of it.
 """
 
-from core.errors import InputError
-from core.readings.formats import cer, lcl, long, nem12, sgsc, wide
+from core.readings.formats import across, cer, days, lcl, long, nem12, sgsc, wide
 from core.readings.formats.base import Format
+from core.readings.options import IngestOptions
+from core.readings.questions import Choice, UndecidedError
 from core.readings.sources import Source
 from core.registry import Registry
 
 # In the order in which they are tried: the particular before the general.
 FORMATS: Registry[Format] = Registry("format")
-for _module in (nem12, cer, lcl, sgsc, wide, long):
+for _module in (nem12, cer, lcl, sgsc, days, across, wide, long):
     FORMATS.register(_module.FORMAT)
 
 
-def recognise(source: Source) -> Format:
+def recognise(source: Source, options: IngestOptions) -> Format:
     """Return the format of a source, or say what is missing in it."""
+    if options.format != "auto":
+        return FORMATS[options.format]
     for format in FORMATS.values():
-        if format.recognises(source):
+        if format.recognises(source, options):
             return format
-    raise InputError(
-        f"{source.name} is in no known format; choose one of {', '.join(FORMATS)} with --format"
+    raise UndecidedError(
+        "format",
+        f"{source.name} is in no known format",
+        [Choice(format.title, {"format": name}) for name, format in FORMATS.items()],
     )

@@ -6,20 +6,22 @@ documented, so these two are set aside, as the authors of the paper did.
 """
 
 import re
+from pathlib import Path
 
 from core.errors import InputError
 from core.readings import columns
 from core.readings.expressions import Cell, id_expression, reading_select
-from core.readings.formats.base import Format
+from core.readings.formats.base import Format, Plan
 from core.readings.options import IngestOptions
 from core.readings.sources import Source
 from core.readings.staging import Staging, text_scan
+from core.readings.table_file import TableFile
 
 _LINE = re.compile(r"\d+([ ,;\t])\d{5}\1-?[\d.]+")
 _RESIDENTIAL = "1"
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: Source, options: IngestOptions) -> bool:
     """Whether most lines are a meter, a day code and a number."""
     if source.is_parquet:
         return False
@@ -27,15 +29,15 @@ def recognises(source: Source) -> bool:
     return sum(_LINE.fullmatch(line.strip()) is not None for line in lines) > len(lines) / 2
 
 
-def stage(source: Source, staging: Staging, options: IngestOptions) -> None:
-    """Stage the readings of the meters that are residential, where a file says which are."""
+def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
+    """Plan to read the meters that are residential, where a file says which are."""
     match = next(filter(None, map(_LINE.match, source.head.splitlines())), None)
     if match is None:
         raise InputError(
-            f"{source.name}, line 1: no line of meter, five-digit day code and kWh; "
-            "leave --format out to have the format recognised"
+            f"{source.name}, line 1: no line of meter, five-digit day code and kWh; leave the "
+            "format out to have it recognised"
         )
-    table, parameters = text_scan(source, delimiter=match[1], header=False, columns=3)
+    table, parameters = text_scan(source, delimiter=match[1], skipped_lines=0, columns=3)
     day, half_hour = "try_cast(left(c1, 3) AS INTEGER)", "try_cast(right(c1, 2) AS INTEGER)"
     time = Cell(
         "c1",
@@ -55,18 +57,17 @@ def stage(source: Source, staging: Staging, options: IngestOptions) -> None:
         allow_negative=options.allow_negative,
         extra_reason=reasons,
     )
-    staging.insert(source, select, parameters, header_lines=0)
+    return Plan(select=select, parameters=parameters, skipped_lines=0)
 
 
 def _load_residential(path: str, staging: Staging) -> None:
     """Read the meters whose code is 1, residential, from the trial's allocation table."""
-    from pathlib import Path
-
-    table = Source(Path(path), Path(path).name)
+    file = TableFile(Path(path), Path(path).name)
+    table = Source((file,))
     try:
-        table.look_through()
-        id_column = columns.require_column(table, "ID", "--allocation")
-        code_column = columns.require_column(table, "Code", "--allocation")
+        file.check_lines()
+        id_column = columns.require_column(table, "ID", "allocation")
+        code_column = columns.require_column(table, "Code", "allocation")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     id_cell = id_expression(f"c{table.columns.index(id_column)}")
@@ -86,5 +87,5 @@ FORMAT = Format(
     title="Irish smart metering trial",
     help="text lines of meter, five-digit day code and kWh; times mark the start",
     recognises=recognises,
-    stage=stage,
+    plan=plan,
 )

@@ -1,18 +1,19 @@
-"""Low Carbon London: one row a half-hour, with the household in ``LCLid``."""
+"""Low Carbon London: one row per half-hour, with the household in ``LCLid``."""
 
 from core.errors import InputError
 from core.readings.columns import listed
-from core.readings.formats.base import Format
-from core.readings.formats.long import stage_columns
+from core.readings.formats.base import Format, Plan
+from core.readings.formats.long import plan_columns
 from core.readings.options import IngestOptions
 from core.readings.sources import Source
 from core.readings.staging import Staging
+from core.readings.time_columns import TimeColumns
 
 _TIME_NAMES = ("DateTime", "tstp")
 _VALUE_NAMES = ("KWH/hh (per half hour)", "energy(kWh/hh)")
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: Source, options: IngestOptions) -> bool:
     """Whether the header names the columns of the trial."""
     return "LCLid" in source.columns and None not in (
         _first(source, _TIME_NAMES),
@@ -20,15 +21,17 @@ def recognises(source: Source) -> bool:
     )
 
 
-def stage(source: Source, staging: Staging, options: IngestOptions) -> None:
-    """Stage the readings; the tariff and Acorn columns are left aside."""
+def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
+    """Plan to read demand; the tariff and Acorn columns are left aside."""
     time, value = _first(source, _TIME_NAMES), _first(source, _VALUE_NAMES)
     if "LCLid" not in source.columns or time is None or value is None:
         raise InputError(
             f"{source.name}, line 1: LCL needs the columns LCLid, DateTime or tstp, and "
             f"{_VALUE_NAMES[0]!r} or {_VALUE_NAMES[1]!r}; it has {listed(source.columns)}"
         )
-    stage_columns(source, staging, options, id="LCLid", time=(time,), value=value)
+    return plan_columns(
+        source, staging, options, id="LCLid", time=TimeColumns((time,)), value=value
+    )
 
 
 def _first(source: Source, names: tuple[str, ...]) -> str | None:
@@ -40,5 +43,5 @@ FORMAT = Format(
     title="Low Carbon London",
     help="CSV with LCLid, DateTime or tstp, and kWh per half-hour; times mark the start",
     recognises=recognises,
-    stage=stage,
+    plan=plan,
 )

@@ -1,73 +1,76 @@
-"""Any table with one reading a row: a household, a time and a value."""
+"""Any table with one reading per row: a household, a time and a value."""
 
-from collections.abc import Sequence
-from pathlib import PurePath
-
-from core.readings.columns import (
-    find_id_column,
-    find_time_columns,
-    find_value_column,
-)
-from core.readings.expressions import Cell, id_cell, reading_select, time_cell, value_cell
-from core.readings.formats.base import Format
+from core.readings.columns import find_id_column, find_value_column
+from core.readings.expressions import file_id, id_cell, reading_select
+from core.readings.formats.base import Format, Plan, column_roles
 from core.readings.options import IngestOptions
 from core.readings.sources import Source
 from core.readings.staging import Staging, scan
+from core.readings.time_columns import TimeColumns, find_time_columns
+from core.readings.time_parsing import time_cell
+from core.readings.values import describe_values, other_register_rows, value_cell
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: Source, options: IngestOptions) -> bool:
     """Take whatever no other format took, so that its errors say what is missing."""
     return True
 
 
-def stage(source: Source, staging: Staging, options: IngestOptions) -> None:
-    """Stage the readings of the columns that are named or found."""
-    time = find_time_columns(source, options.time_columns)
+def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
+    """Plan to read the columns that are named or found."""
+    time = find_time_columns(source, options)
     named = [name for name in (options.id_column, options.value_column) if name]
-    household = find_id_column(source, options.id_column, [*time, *named])
-    value = find_value_column(
-        source, options.value_column, [*time, *options.ignore_columns, *filter(None, [household])]
-    )
-    stage_columns(source, staging, options, id=household, time=time, value=value)
+    household = find_id_column(source, options, [*time.columns, *named])
+    value = find_value_column(source, options, [*time.columns, *filter(None, [household])])
+    return plan_columns(source, staging, options, id=household, time=time, value=value)
 
 
-def stage_columns(
+def plan_columns(
     source: Source,
     staging: Staging,
     options: IngestOptions,
     *,
     id: str | None,
-    time: Sequence[str],
+    time: TimeColumns,
     value: str,
-) -> None:
-    """Stage the readings of known columns; without an id column the file is one household."""
+) -> Plan:
+    """Plan to read known columns; without an id column each file is one household."""
     table, parameters = scan(source)
-    times = time_cell(source, time, staging, options)
-    parameters |= times.parameters
+    values = describe_values(source, [value], options)
+    times, stamp, because = time_cell(source, time, staging, options)
+    taken = [*time.columns, value, *filter(None, [id])]
+    reasons, codes = other_register_rows(source, values, taken, options)
     if id is None:
-        household = Cell("$household", "$household")
-        parameters["household"] = PurePath(source.name.rpartition(":")[2]).name.partition(".")[0]
-        staging.notice(
-            f"{source.name} has no column of households; its readings are those of "
-            f"{parameters['household']!r}"
-        )
+        household = file_id(source, staging.households)
+        for file in source.files:
+            staging.notice(
+                "no column of households, so the file's name is the household", file.name
+            )
     else:
         household = id_cell(source, id)
     select = reading_select(
         table,
         id=household,
         time=times,
-        value=value_cell(source, value),
+        value=value_cell(source, value, values),
         allow_negative=options.allow_negative,
+        extra_reason=reasons,
     )
-    staging.insert(source, select, parameters, header_lines=0 if source.is_parquet else 1)
+    return Plan(
+        select=select,
+        parameters={**parameters, **household.parameters, **times.parameters, **codes},
+        roles=column_roles(source, household=id, time=time.columns, value=value),
+        unit=values.stated,
+        stamp=stamp,
+        stamp_because=because,
+    )
 
 
 FORMAT = Format(
     name="long",
-    title="One reading a row",
-    help="a table with columns of households, times (or dates and times) and values, "
-    "guessed or named; times mark the start",
+    title="One reading per row",
+    help="a table with columns of households, times (or dates and times) and values, guessed or "
+    "named; without a column of households each file is one; times mark the start",
     recognises=recognises,
-    stage=stage,
+    plan=plan,
 )

@@ -7,23 +7,25 @@ qualify parts of that day. Market time has no daylight saving.
 import csv
 import io
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
 
 from core.readings.expressions import Cell, id_expression, reading_select
-from core.readings.formats.base import Format
+from core.readings.formats.base import Format, Plan
 from core.readings.options import IngestOptions
 from core.readings.sources import Source
 from core.readings.staging import Staging
+from core.readings.table_file import TableFile
 
-_GENERAL_SUPPLY = "E1"
+_IMPORT, _EXPORT = "E1", "B1"
 _KWH_PER_UNIT = {"kwh": 1.0, "wh": 1e-3, "mwh": 1e3}
 _NO_DATA = "N"
 
 _DAYS = pa.schema(
     [
+        ("file", pa.int32()),
         ("line", pa.int64()),
         ("nmi", pa.string()),
         ("register", pa.string()),
@@ -36,18 +38,18 @@ _DAYS = pa.schema(
 _BATCH_DAYS = 10_000
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: Source, options: IngestOptions) -> bool:
     """Whether the file starts as NEM12 does."""
     return not source.is_parquet and source.head.startswith(("100,NEM12", "200,"))
 
 
-def stage(source: Source, staging: Staging, options: IngestOptions) -> None:
-    """Stage the readings of one register; those of others are set aside."""
-    register = options.value_column or _GENERAL_SUPPLY
+def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
+    """Plan to read one register; those of others are set aside."""
+    register = options.value_column or {"import": _IMPORT, "export": _EXPORT}[options.flow]
     malformed: list[tuple[str, int, str]] = []
-    days = _days(source, malformed)
+    days = chain.from_iterable(_days(file, malformed) for file in source.files)
     staging.connection.execute(
-        """CREATE OR REPLACE TABLE nem12 (line BIGINT, nmi VARCHAR, register VARCHAR,
+        """CREATE OR REPLACE TABLE nem12 (file INTEGER, line BIGINT, nmi VARCHAR, register VARCHAR,
         kwh_per_unit DOUBLE, minutes BIGINT, day VARCHAR, cells VARCHAR[])"""
     )
     while batch := list(islice(days, _BATCH_DAYS)):
@@ -70,16 +72,15 @@ def stage(source: Source, staging: Staging, options: IngestOptions) -> None:
         extra_reason="WHEN register <> $register OR kwh_per_unit IS NULL THEN 'other register'",
         line="line",
     )
-    staging.insert(source, select, {"register": register})
-    staging.connection.execute("DROP TABLE nem12")
+    return Plan(select=select, parameters={"register": register})
 
 
-def _days(source: Source, malformed: list[tuple[str, int, str]]) -> Iterator[dict[str, Any]]:
-    """Yield one record a day of readings; note the lines that cannot be used."""
+def _days(file: TableFile, malformed: list[tuple[str, int, str]]) -> Iterator[dict[str, Any]]:
+    """Yield one record per day of readings; note the lines that cannot be used."""
     meter: dict[str, Any] | None = None
     day: dict[str, Any] | None = None
-    with source.open() as file:
-        lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
+    with file.open() as text:
+        lines = io.TextIOWrapper(text, encoding="utf-8-sig", errors="replace", newline="")
         reader = csv.reader(lines)
         for record in reader:
             kind = record[0].strip() if record else ""
@@ -93,11 +94,11 @@ def _days(source: Source, malformed: list[tuple[str, int, str]]) -> Iterator[dic
                 if kind == "200":
                     meter = _meter(record)
                 elif kind == "300" and meter is not None:
-                    day = _day(record, meter, reader.line_num)
+                    day = {"file": file.number} | _day(record, meter, reader.line_num)
                 elif kind not in ("", "100", "500", "900"):
                     raise ValueError
             except (ValueError, IndexError):
-                malformed.append((source.name, reader.line_num, ",".join(record)[:200]))
+                malformed.append((file.name, reader.line_num, ",".join(record)[:200]))
     if day is not None:
         yield day
 
@@ -136,8 +137,8 @@ def _set_aside(day: dict[str, Any], record: list[str]) -> None:
 FORMAT = Format(
     name="nem12",
     title="Australian market data (NEM12)",
-    help="100/200/300/400/900 records, register E1 unless --value-column names another; "
+    help="100/200/300/400/900 records, register E1 unless another is named as the value column; "
     "times mark the start",
     recognises=recognises,
-    stage=stage,
+    plan=plan,
 )

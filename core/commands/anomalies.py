@@ -1,0 +1,98 @@
+"""``wattfold anomalies``: a dataset -> its unusual households, with reasons."""
+
+import argparse
+import time
+from typing import Any
+
+from core.anomalies.options import RESAMPLES, THRESHOLD, TOP
+from core.commands._run_flags import add_choices, add_flag, read_config
+from core.errors import InputError
+from core.progress import Progress, part
+
+NAME = "anomalies"
+HELP = "list the most unusual households and say why they are unusual"
+
+_UNITS = ("profiles", "households")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("dataset", metavar="DIR", help="a dataset directory")
+    group = parser.add_argument_group("anomalies")
+    for parameter in (TOP, THRESHOLD, RESAMPLES):
+        add_flag(group, parameter)
+    group.add_argument("--out", metavar="FILE", help="write all households to FILE.parquet or .csv")
+    add_choices(parser)
+
+
+def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    """Rank the households, write the table, and return the first rows."""
+    from core.anomalies import find_anomalies
+    from core.commands._output_tables import FORMATS, destination, write_frame
+    from core.readings import Dataset
+
+    config = read_config(arguments)
+    if config.unit not in _UNITS:
+        raise InputError(
+            f"anomalies ranks households, not {config.unit}; leave --unit out, or see the "
+            "half-hours of a household with wattfold embed --unit slots"
+        )
+    out = destination("--out", arguments.out, FORMATS)
+    options: dict[str, Any] = {}
+    for parameter in (TOP, THRESHOLD, RESAMPLES):
+        given = getattr(arguments, parameter.name)
+        options[parameter.name] = parameter.validate(parameter.default if given is None else given)
+    dataset = Dataset.open(arguments.dataset)
+    start = time.perf_counter()
+    found = find_anomalies(
+        dataset, config, seed=config.seed, progress=part(progress, 0.0, 0.98), **options
+    )
+    seconds = time.perf_counter() - start
+    table = found.table
+    metadata = dataset.metadata.set_axis(dataset.households["household"])
+    metadata = metadata.rename(columns={name: f"{name} (metadata)" for name in table.columns})
+    table = table.join(metadata, on="household")
+    top = int(options["top"])
+    result: dict[str, Any] = {
+        "n": len(table),
+        "anomalies": _rows(table.head(top)),
+        "expected_false": found.expected_false(top),
+        "left_out": list(found.left_out),
+        "notices": list(found.notices),
+        "seconds": {"anomalies": round(seconds, 3)},
+    }
+    if out:
+        write_frame(table, out, {"dataset": dataset.digest, "config": config.to_json(), **options})
+        result["out"] = str(out)
+    progress(1.0, "Done")
+    return result
+
+
+def _rows(table: Any) -> list[dict[str, Any]]:
+    """Rows as JSON: a number that is not there is null."""
+    rows = table.astype(object).where(table.notna(), None)
+    return [dict(row) for row in rows.to_dict("records")]
+
+
+def render(result: dict[str, Any]) -> str:
+    """Say who is unusual and why."""
+    rows = result["anomalies"]
+    width = max([len("household"), *(len(str(row["household"])) for row in rows)])
+    lines = [
+        f"households    {result['n']:,}, the first {len(rows):,} below; about "
+        f"{result['expected_false']:.0f} of them may be ordinary homes",
+        "",
+        f"rank  {'household':<{width}}      q  stays  kWh/week  reason",
+    ]
+    for row in rows:
+        stays = "" if row["stability"] is None else f"{row['stability']:.0%}"
+        lines.append(
+            f"{row['rank']:>4}  {row['household']:<{width}}  {row['q']:>5.3f}  {stays:>5}  "
+            f"{row['kwh_per_week']:>8.1f}  {row['reason']}"
+        )
+    lines.append("")
+    lines += [f"note          {notice}" for notice in result["notices"]]
+    if "out" in result:
+        lines.append(f"written       {result['out']}")
+    lines.append(f"seconds       {result['seconds']['anomalies']:.1f}")
+    return "\n".join(lines)

@@ -1,0 +1,375 @@
+"""The map as HoloViews: the same on the page and in a notebook.
+
+    from core.scene import map_scene
+    from core.scene.holoviews_map import draw_map
+
+    draw_map(map_scene(run))
+
+Few points in view are markers; many are an image by Datashader, with one unseen marker every few
+pixels to hover over. Zooming draws again what depends on the view, through streams.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial, reduce
+from operator import mul
+from typing import Any
+
+import holoviews as hv
+import numpy as np
+import param
+from holoviews import streams
+
+from core.scene.labels import DISTANCES, place_labels
+from core.scene.map_scene import MapScene
+from core.scene.palette import LIGHT, Theme
+from core.scene.shading import MAXIMUM_MARKERS, shade_points
+from core.scene.view import View, marker_size, one_for_each_spot
+
+FIRST_SIZE = (640, 380)  # pixels, until the browser tells
+_HOVER_SIZE = 8.0  # pixels, of the unseen markers of a crowd
+_LETTER = np.array([6.3, 14.0])  # pixels of a label's character, at 9 points
+# Points that labels keep off, of a crowd.
+_BESIDE = 4_000
+
+_FACTS = ("label", "hdr", "rank", "mean_kwh", "m", "value")
+_LOOK = ("color", "marker", "size", "line_color", "line_width", "alpha")
+# Fields without {safe} are set as text, whatever the ids hold.
+_TOOLTIP = """
+<div style="max-width: 260px; line-height: 1.35; overflow-wrap: anywhere">
+  <b>@label</b><div>@value</div><div>@hdr · rank @rank{0,0}</div>
+  <div>mean @mean_kwh{0.000} kWh · @m{0,0} readings</div>
+</div>
+"""
+
+# Of all layers but the points, which bring the tools and all else.
+_BARE: dict[str, Any] = {"apply_ranges": False, "default_tools": []}
+
+# Both axes have one scale, whatever size the plot gets: all of the map fits in, or what is zoomed
+# into stays as large as it is.
+_EQUAL_SCALES = """
+const [width, height] = [plot.inner_width, plot.inner_height]
+if (!(width > 0 && height > 0)) return
+const [, x0, x1, y0, y1] = plot.tags
+const axes = [[plot.x_range, width], [plot.y_range, height]]
+const around = (sides, unit) => sides.map(([low, high], axis) => {
+  const half = unit * axes[axis][1] / 2
+  return [(low + high) / 2 - half, (low + high) / 2 + half]
+})
+const widest = (sides) =>
+  Math.max(...sides.map(([low, high], axis) => (high - low) / axes[axis][1]))
+const is_whole = axes.every(([range]) =>
+  range.start == range.reset_start && range.end == range.reset_end)
+const extent = [[x0, x1], [y0, y1]]
+const whole = around(extent, widest(extent))
+const now = axes.map(([range]) => [range.start, range.end])
+const unit = plot.last_width ? (now[0][1] - now[0][0]) / plot.last_width : widest(now)
+const seen = is_whole ? whole : around(now, unit)
+plot.last_width = width
+axes.forEach(([range], axis) => range.setv({
+  start: seen[axis][0], end: seen[axis][1],
+  reset_start: whole[axis][0], reset_end: whole[axis][1],
+}))
+"""
+
+
+class SceneStream(streams.Stream):
+    """What is shown, and on which paper."""
+
+    scene = param.ClassSelector(class_=MapScene, default=None, constant=True)
+    theme = param.ClassSelector(class_=Theme, default=LIGHT, constant=True)
+
+
+class SelectionStream(streams.Stream):
+    """Rows that are ringed, the first of them largest, and those it is joined with."""
+
+    rings = param.List(default=[], constant=True)
+    neighbors = param.List(default=[], constant=True)
+
+
+class ViewStream(streams.Stream):
+    """The view that a layer is drawn for, and the diameter of its markers in pixels."""
+
+    view = param.ClassSelector(class_=View, default=None, constant=True)
+    size = param.Number(default=1.0, constant=True)
+
+
+@dataclass(frozen=True, eq=False)
+class MapStreams:
+    """What a map follows, and what it tells of.
+
+    Attributes
+    ----------
+    scene, selection
+        What is shown; see :meth:`show` and :meth:`select`.
+    ranges, size, tap, box, lasso
+        What the analyst does.
+    points_view, labels_view
+        What points and labels are drawn for: views that change only if the picture does.
+    figures : list
+        The Bokeh figures that show the map.
+    """
+
+    scene: SceneStream = field(default_factory=SceneStream)
+    selection: SelectionStream = field(default_factory=SelectionStream)
+    ranges: streams.RangeXY = field(default_factory=streams.RangeXY)
+    size: streams.PlotSize = field(default_factory=streams.PlotSize)
+    tap: streams.SingleTap = field(default_factory=streams.SingleTap)
+    box: streams.BoundsXY = field(default_factory=streams.BoundsXY)
+    lasso: streams.Lasso = field(default_factory=streams.Lasso)
+    points_view: ViewStream = field(default_factory=ViewStream)
+    labels_view: ViewStream = field(default_factory=ViewStream)
+    figures: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for told in (self.ranges, self.size):
+            told.add_subscriber(lambda **_: streams.Stream.trigger(self._update_views()))
+
+    def show(self, scene: MapScene, *, theme: Theme = LIGHT) -> None:
+        """Show a scene."""
+        self.scene.update(scene=scene, theme=theme)
+        streams.Stream.trigger([self.scene, *self._update_views()])
+
+    def select(self, rings: Sequence[int], neighbors: Sequence[int] = ()) -> None:
+        """Ring rows, and join the first of them with others."""
+        self.selection.event(rings=list(rings), neighbors=list(neighbors))
+
+    @property
+    def view(self) -> View:
+        """The part of the plane that is seen: all of it, until a browser tells otherwise."""
+        scene, (x, y) = self.scene.scene, (self.ranges.x_range, self.ranges.y_range)
+        if scene is None:
+            raise ValueError("there is no scene yet")
+        size = (int(self.size.width or 0), int(self.size.height or 0))
+        size = size if min(size) > 0 else FIRST_SIZE
+        return scene.view(*size) if x is None or y is None else View(x, y, *size)
+
+    def _update_views(self) -> list[streams.Stream]:
+        """Bring the views up to date; those that have changed."""
+        scene = self.scene.scene
+        if scene is None:
+            return []
+        view = self.view
+        size = round(marker_size(scene.count_in(view), view))
+        # Points that can all be markers are drawn once, wherever one zooms to.
+        all_of_it = scene.view(view.width, view.height)
+        drawn = view if scene.n > MAXIMUM_MARKERS else all_of_it
+        # How labels stand depends on the scale alone. Rounded, to be the same after panning.
+        unit = float(f"{(view.x[1] - view.x[0]) / view.width:.4g}")
+        scale = View((0.0, unit * view.width), (0.0, unit * view.height), view.width, view.height)
+        changed: list[streams.Stream] = []
+        for stream, wanted in ((self.points_view, drawn), (self.labels_view, scale)):
+            if (stream.view, stream.size) != (wanted, size):
+                stream.update(view=wanted, size=size)
+                changed.append(stream)
+        return changed
+
+
+def draw_map(
+    scene: MapScene | None = None, *, theme: Theme = LIGHT, follow: MapStreams | None = None
+) -> hv.DynamicMap:
+    """Draw a map with equal scales on both axes.
+
+    Parameters
+    ----------
+    scene : MapScene, optional
+        None where ``follow`` has it, or will have it.
+    theme : Theme
+    follow : MapStreams, optional
+        Brings other scenes and selections, and tells of taps, boxes, lassos and zooming.
+    """
+    follow = follow or MapStreams()
+    if scene is not None:
+        follow.show(scene, theme=theme)
+    return reduce(mul, draw_layers(follow).values())
+
+
+def draw_layers(follow: MapStreams) -> dict[str, hv.DynamicMap]:
+    """The layers of a map from the bottom to the top; one that is switched off is empty."""
+    of_points = [follow.scene, follow.points_view]
+    points = hv.DynamicMap(partial(_points, follow), streams=of_points)
+    for stream in (follow.ranges, follow.size, follow.tap, follow.box, follow.lasso):
+        stream.source = points
+    return {
+        "image": hv.DynamicMap(_image, streams=of_points),
+        "edges": hv.DynamicMap(_edges, streams=[follow.scene, follow.selection]),
+        "points": points,
+        "contours": hv.DynamicMap(_contours, streams=[follow.scene]),
+        "rings": hv.DynamicMap(_rings, streams=[follow.scene, follow.selection]),
+        "labels": hv.DynamicMap(_labels, streams=[follow.scene, follow.labels_view]),
+    }
+
+
+def _image(scene: MapScene | None, theme: Theme, view: View | None, size: float) -> hv.RGB:
+    """The crowd, if the points in view are one."""
+    if scene is not None and view is not None and scene.count_in(view) > MAXIMUM_MARKERS:
+        return shade_points(scene, view, theme=theme).opts(**_BARE)
+    nothing = np.zeros((1, 1), np.uint8)
+    return hv.RGB(([0], [0], *[nothing] * 4), vdims=list("RGBA")).opts(**_BARE)
+
+
+def _points(
+    follow: MapStreams, scene: MapScene | None, theme: Theme, view: View | None, size: float
+) -> hv.Points:
+    """Markers, the marked ones on top; of a crowd, one that is not seen for each spot."""
+    columns: dict[str, Any] = {name: [] for name in ("x", "y", *_FACTS, *_LOOK)}
+    names = ("", "")
+    limits: dict[str, Any] = {}
+    if scene is not None and view is not None:
+        columns = _marker_columns(scene, view, theme, size)
+        names, limits = scene.axis_names, {"xlim": follow.view.x, "ylim": follow.view.y}
+    return hv.Points(columns, ["x", "y"], [*_FACTS, *_LOOK]).opts(
+        **{name: name for name in ("color", "marker", "size", "line_color", "line_width")},
+        fill_alpha="alpha",
+        line_alpha="alpha",
+        **limits,
+        xlabel=names[0],
+        ylabel=names[1],
+        default_tools=[],
+        tools=["pan", "wheel_zoom", "box_select", "lasso_select", "reset", "hover"],
+        active_tools=["pan", "wheel_zoom"],
+        hover_tooltips=_TOOLTIP,
+        toolbar="right",
+        responsive=True,
+        min_height=260,
+        lod={"timeout": 50, "threshold": None},
+        show_legend=False,
+        fontsize={"labels": "13px", "ticks": "12px"},
+        gridstyle={"grid_line_alpha": 0.35},
+        show_grid=True,
+        hooks=[partial(_finish, follow=follow)],
+    )
+
+
+def _marker_columns(scene: MapScene, view: View, theme: Theme, size: float) -> dict[str, Any]:
+    rows = scene.rows_in(view)
+    crowd = len(rows) > MAXIMUM_MARKERS
+    if crowd:
+        rows = rows[one_for_each_spot(scene.points[rows], view)]
+    marks = scene.drawn_marks[::-1]
+    marks = marks[view.inside(scene.points[marks])]
+    rows = np.concatenate([rows[~np.isin(rows, marks)], marks])
+    is_mark = np.arange(len(rows)) >= len(rows) - len(marks)
+    told = scene.tell(rows)
+    empty = [""] * len(rows)
+    return {
+        "x": scene.points[rows, 0],
+        "y": scene.points[rows, 1],
+        **{name: told.get(name, empty) for name in _FACTS},
+        "color": scene.colors_of(rows, dark=theme.dark, pale=theme.pale),
+        "marker": np.where(is_mark, "diamond", "circle"),
+        "size": np.where(is_mark, max(2 * size, 11.0), _HOVER_SIZE if crowd else size),
+        "line_color": np.where(is_mark, theme.ink, theme.outline),
+        "line_width": np.where(is_mark, 1.4, 0.5),
+        "alpha": np.where(is_mark, 1.0, 0.0 if crowd else 1.0),
+    }
+
+
+def _contours(scene: MapScene | None, theme: Theme) -> hv.Contours:
+    lines: list[dict[str, Any]] = []
+    if scene is not None:
+        lines = [
+            {
+                "x": contour.line[:, 0],
+                "y": contour.line[:, 1],
+                "border": contour.dark_color if theme.dark else contour.color,
+            }
+            for contour in scene.contours
+        ]
+    return hv.Contours(lines, ["x", "y"], "border").opts(color="border", line_width=1.4, **_BARE)
+
+
+def _edges(
+    scene: MapScene | None, theme: Theme, rings: list[int], neighbors: list[int]
+) -> hv.Segments:
+    """Lines from the point that is looked at to its neighbours."""
+    ends = np.empty((0, 4))
+    if scene is not None and rings:
+        there = scene.points[neighbors]
+        ends = np.hstack([np.broadcast_to(scene.points[rings[0]], there.shape), there])
+    return hv.Segments(ends, ["x", "y", "x1", "y1"]).opts(
+        color=theme.accent, alpha=0.55, line_width=1.2, **_BARE
+    )
+
+
+def _rings(
+    scene: MapScene | None, theme: Theme, rings: list[int], neighbors: list[int]
+) -> hv.Points:
+    places = np.empty((0, 2)) if scene is None else scene.points[np.array(rings, np.int64)]
+    sizes = [18.0, *[13.0] * len(rings)][: len(places)]
+    return hv.Points(
+        {"x": places[:, 0], "y": places[:, 1], "ring": sizes}, ["x", "y"], "ring"
+    ).opts(size="ring", fill_color=None, line_color=theme.accent, line_width=2.4, **_BARE)
+
+
+def _labels(scene: MapScene | None, theme: Theme, view: View | None, size: float) -> hv.Labels:
+    """Names of the marked points."""
+    columns: dict[str, Any] = {"x": [], "y": [], "text": []}
+    if scene is not None and view is not None and scene.labelled:
+        columns = _label_columns(scene, view, size)
+    return hv.Labels(columns, ["x", "y"], "text").opts(
+        text_color=theme.ink,
+        text_font_size="9pt",
+        # Not an outline, which Bokeh draws over the letters.
+        background_fill_color=theme.paper,
+        background_fill_alpha=0.6,
+        **_BARE,
+    )
+
+
+def _label_columns(scene: MapScene, view: View, size: float) -> dict[str, Any]:
+    rows = scene.drawn_marks
+    texts = [scene.label(row) for row in rows]
+    # Of the whole map at the scale that is seen.
+    unit = view.x[1] / view.width
+    pixels = scene.points / unit
+    x0, x1, y0, y1 = scene.extent
+    offsets = place_labels(
+        pixels[rows],
+        np.array([[len(text), 1] for text in texts]).reshape(-1, 2) * _LETTER,
+        area=np.array([x0, y0, x1, y1]) / unit,
+        beside=pixels[:: -(-scene.n // _BESIDE)],
+        radius=max(size, 5.5),
+        distances=DISTANCES[:3],
+        required=False,
+    )
+    places = (pixels[rows] + offsets) * unit
+    written = np.isfinite(places[:, 0])
+    return {
+        "x": places[written, 0],
+        "y": places[written, 1],
+        "text": [text for text, use in zip(texts, written, strict=True) if use],
+    }
+
+
+def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
+    """Do what HoloViews has no option for: show all of a new map, and keep its scales equal."""
+    from bokeh.models import BoxSelectTool, CustomJS, HoverTool, LassoSelectTool
+
+    figure, scene = plot.handles["plot"], follow.scene.scene
+    if scene is None:
+        return
+    if figure not in follow.figures:
+        follow.figures.append(figure)
+        figure.output_backend = "canvas"  # WebGL gains nothing at so few markers
+        figure.toolbar.logo = None
+        for tool in figure.tools:
+            if isinstance(tool, BoxSelectTool | LassoSelectTool):
+                # What is chosen is coloured by the scene, wherever it is drawn.
+                tool.renderers = []
+            if isinstance(tool, LassoSelectTool):
+                tool.continuous = False
+            if isinstance(tool, HoverTool):
+                tool.limit = 1
+        keep = CustomJS(args={"plot": figure}, code=_EQUAL_SCALES)
+        for side in ("inner_width", "inner_height"):
+            figure.js_on_change(side, keep)
+    if figure.tags != ["map", *scene.extent]:
+        figure.tags = ["map", *scene.extent]
+        view = follow.view
+        whole = scene.view(view.width, view.height)
+        for axis, seen, (low, high) in (
+            (figure.x_range, view.x, whole.x),
+            (figure.y_range, view.y, whole.y),
+        ):
+            axis.update(start=seen[0], end=seen[1], reset_start=low, reset_end=high)

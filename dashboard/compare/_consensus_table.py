@@ -1,0 +1,145 @@
+"""The table of anomalies that the maps agree on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import param
+from panel.models.tabulator import CellClickEvent
+
+from core.runs import Run
+from core.study import Consensus
+from dashboard.compare.comparison import Comparison
+from dashboard.widgets import PlainText, column, make_table
+
+_HEIGHT = 380  # pixels
+_SHOWN = 500  # rows
+_SHORT = {"Laplacian eigenmaps": "Lapl.", "Hessian LLE": "Hess."}
+
+
+class ConsensusTable:
+    """The anomalies of all maps, those that most maps agree on first."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        self.summary = PlainText(look="body", margin=(0, 0, 6, 0), sizing_mode="stretch_width")
+        # Filled with the first points: a table that gets its columns while the browser is still
+        # building it breaks the update of the page.
+        self._place = column()
+        self.panel = column(self.summary, self._place)
+        self.widget: pn.widgets.Tabulator | None = None
+        self._columns: list[str] = []
+        comparison.param.watch(self._mark, "selected")
+
+    def refresh(self) -> None:
+        """Count over the maps that are there."""
+        consensus, first = self.comparison.consensus(), self.comparison.first
+        if consensus is None or first is None:
+            return
+        table = consensus_table(consensus, first)
+        self.summary.text = in_words(consensus, first)
+        # Other methods, or more maps, are other headings, which a table cannot change.
+        columns = [*table.columns, str(dict(consensus.sizes))]
+        if self.widget is None or self._columns != columns:
+            self._columns = columns
+            self.widget = _make_widget(table, consensus, slots="slot" in first.units)
+            self.widget.on_click(self._go)
+            self._place.objects = [self.widget]
+        elif not table.equals(self.widget.value):
+            # A table that is redrawn may lose a click.
+            self.widget.value = table
+        self._mark()
+
+    def _go(self, event: CellClickEvent) -> None:
+        # The row number comes from the browser.
+        if self.widget is not None and 0 <= event.row < len(self.widget.value):
+            self.comparison.select(int(self.widget.value["row"].iat[event.row]))
+
+    def _mark(self, *_: param.parameterized.Event) -> None:
+        if self.widget is not None:
+            rows = self.widget.value["row"].to_numpy()
+            found = (rows == self.comparison.selected).nonzero()[0]
+            self.widget.selection = [int(place) for place in found]
+
+
+def consensus_table(consensus: Consensus, run: Run) -> pd.DataFrame:
+    """The points that any map names, with their ranks and the maps of each method."""
+    table = consensus.table(run.units["label"]).head(_SHOWN).reset_index(drop=True)
+    return table.drop(columns="share")
+
+
+def in_words(consensus: Consensus, run: Run) -> str:
+    """What the table shows, in a sentence or two."""
+    agreed, named = len(consensus.agreed), len(consensus.points)
+    if consensus.runs == 1:
+        return f"One map is there so far; it names {named:,} points."
+    every = f"all {consensus.runs} maps" if consensus.runs > 2 else "both maps"
+    names = run.units["label"].iloc[consensus.agreed[:3]].tolist()
+    which = f" ({', '.join(map(str, names))}{', …' if agreed > 3 else ''})" if agreed else ""
+    text = (
+        f"Of {named:,} points that any map has among its top {consensus.n_top}, "
+        f"{f'{agreed:,} is' if agreed == 1 else f'{agreed:,} are' if agreed else 'none is'} "
+        f"on {every}{which}."
+    )
+    if named > _SHOWN:
+        text += f" The first {_SHOWN:,} are listed."
+    if consensus.rankings == 1:
+        text += " All maps put all points in the same order."
+    elif run.config.rank_by != "density":
+        text += (
+            f" Anomalies are by {run.config.rank_by}, which comes from the neighbours alone: "
+            f"methods agree on it, and there are {consensus.rankings} different orders."
+        )
+    elif consensus.rankings < consensus.runs:
+        text += (
+            f" Only {consensus.rankings} maps differ from each other: searches that find the same "
+            "neighbours give the same map."
+        )
+    return text
+
+
+def shade_counts(column: pd.Series, sizes: Mapping[str, int]) -> list[str]:
+    """How the cells of a column of counts look: the more of its maps agree, the bluer."""
+    size = sizes.get(str(column.name))
+    if size is None:
+        return [""] * len(column)
+    return [
+        f"background-color: rgba(59, 130, 246, {0.45 * count / size:.2f})"
+        if count
+        else "opacity: 0.45"
+        for count in column
+    ]
+
+
+def _make_widget(table: pd.DataFrame, consensus: Consensus, *, slots: bool) -> pn.widgets.Tabulator:
+    groups = [name for name in table.columns if name in consensus.by]
+    sizes = {**consensus.sizes, "runs": consensus.runs}
+    titles = {
+        "label": "Point",
+        "runs": f"Of {consensus.runs}",
+        "median rank": "Rank",
+        "best": "Best",
+        "worst": "Worst",
+        **{name: _SHORT.get(name, name) for name in groups},
+    }
+    widget = make_table(
+        table,
+        {str(name): titles.get(name, "") for name in table},
+        formats={"median rank": "0,0.[0]"},
+        narrow=True,
+        hidden_columns=["row"],
+        widths={"label": 132 if slots else 62},
+        header_tooltips={
+            "runs": "Maps that have it among their top anomalies",
+            "median rank": "Its median rank over all maps; 1 is the most anomalous",
+            "best": "Its most anomalous rank on any map",
+            "worst": "Its least anomalous rank on any map",
+            **{name: f"Of the {consensus.sizes[name]} maps by {name}" for name in groups},
+        },
+        selectable=1,
+        height=_HEIGHT,
+    )
+    style: Any = widget.style
+    style.apply(shade_counts, sizes=sizes)
+    return widget

@@ -1,0 +1,125 @@
+"""The map on the page: the state of an explorer wired to the streams of its HoloViews map."""
+
+from typing import Any
+
+import numpy as np
+import panel as pn
+import param
+
+from core.scene import DARK, LIGHT, MapScene, View
+from core.scene.holoviews_map import MapStreams, draw_map
+from core.scene.view import inside_region, nearest
+from dashboard.state import Explorer
+
+_TAP_REACH = 12  # pixels
+
+
+class MapView:
+    """The map of an explorer's run.
+
+    The plot is made once and lives as long as the page: scenes and selections go to its streams, so
+    zoom, tools and hover stay as they are; only another run shows all of the map anew.
+    """
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        self.scene: MapScene | None = None
+        self.streams = MapStreams()
+        self.pane = pn.pane.HoloViews(
+            draw_map(follow=self.streams), linked_axes=False, sizing_mode="stretch_both", margin=0
+        )
+        self.streams.tap.add_subscriber(self._tapped)
+        self.streams.box.add_subscriber(self._boxed)
+        self.streams.lasso.add_subscriber(self._lassoed)
+        self.streams.ranges.add_subscriber(self._moved)
+        self.streams.size.add_subscriber(self._resized, precedence=-1)
+        watch = explorer.param.watch
+        shown = ["run", "color_by", "safe_colors", "hidden", "chosen", "layers", "dark"]
+        watch(self._show, shown, precedence=1)
+        watch(self._mark, ["selected", "pins", "layers"], precedence=2)
+        watch(self._go_to_ranges, "ranges", precedence=3)
+
+    @property
+    def figure(self) -> Any:
+        """The Bokeh figure that a browser shows; None before there is one."""
+        return self.streams.figures[-1] if self.streams.figures else None
+
+    # What the analyst does on the map
+
+    def _tapped(self, x: float, y: float) -> None:
+        scene = self.scene
+        if scene is None or x is None or y is None:
+            return
+        rows = scene.drawn
+        found = nearest(scene.points[rows], (x, y), self.streams.view, reach=_TAP_REACH)
+        if found is not None:
+            self.explorer.selected = int(rows[found])
+
+    def _boxed(self, bounds: tuple[float, float, float, float] | None) -> None:
+        if self.scene is not None and bounds is not None:
+            x0, y0, x1, y1 = bounds
+            box = View((min(x0, x1), max(x0, x1)), (min(y0, y1), max(y0, y1)), 1, 1)
+            self._choose(box.inside(self.scene.points))
+
+    def _lassoed(self, geometry: np.ndarray | None) -> None:
+        if self.scene is not None and geometry is not None and len(geometry) > 2:
+            self._choose(inside_region(self.scene.points, *geometry.T))
+
+    def _choose(self, inside: np.ndarray) -> None:
+        shown = self.scene.shown if self.scene is not None else None
+        self.explorer.chosen = np.flatnonzero(inside if shown is None else inside & shown)
+
+    def _moved(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
+        if self.scene is None or x_range is None:
+            return
+        view = self.streams.view
+        whole = self.scene.view(view.width, view.height)
+        seen = (*x_range, *y_range)
+        is_whole = np.allclose(seen, (*whole.x, *whole.y), rtol=0, atol=1e-9 * np.ptp(whole.x))
+        self.explorer.ranges = None if is_whole else seen
+
+    def _resized(self, **_: Any) -> None:
+        """Note what is seen now: the browser has changed the ranges to keep the scales equal."""
+        figure = self.figure
+        if self.explorer.ranges is not None and figure is not None:
+            x, y = figure.x_range, figure.y_range
+            self.streams.ranges.update(x_range=(x.start, x.end), y_range=(y.start, y.end))
+
+    # What is seen
+
+    def _go_to_ranges(self, *_: param.parameterized.Event) -> None:
+        """Show the part of the plane that is asked for, as by a link; all of it by default."""
+        figure, ranges, scene = self.figure, self.explorer.ranges, self.scene
+        if figure is None or scene is None:
+            return
+        view = self.streams.view
+        x, y = figure.x_range, figure.y_range
+        if ranges is None:
+            wanted = scene.view(view.width, view.height)
+        else:
+            wanted = View(ranges[:2], ranges[2:], view.width, view.height).equal()
+        if not np.allclose((x.start, x.end, y.start, y.end), (*wanted.x, *wanted.y)):
+            x.update(start=wanted.x[0], end=wanted.x[1])
+            y.update(start=wanted.y[0], end=wanted.y[1])
+            self.streams.ranges.event(x_range=wanted.x, y_range=wanted.y)
+
+    def _show(self, *events: param.parameterized.Event) -> None:
+        explorer = self.explorer
+        if explorer.run is None:
+            return
+        self.scene = explorer.map_scene()
+        if any(event.name == "run" for event in events):
+            ranges = explorer.ranges
+            seen = (None, None) if ranges is None else (ranges[:2], ranges[2:])
+            self.streams.ranges.update(x_range=seen[0], y_range=seen[1])
+        self.streams.show(self.scene, theme=DARK if explorer.dark else LIGHT)
+
+    def _mark(self, *_: param.parameterized.Event) -> None:
+        """Ring the point that is looked at and those pinned; draw the edges to its neighbours."""
+        explorer = self.explorer
+        rings, neighbors = [], []
+        if explorer.run is not None and explorer.selected is not None:
+            rings = [explorer.selected, *explorer.pins]
+            if "edges" in explorer.layers:
+                neighbors = explorer.neighbors_of(explorer.selected)[0].tolist()
+        self.streams.select(rings, neighbors)

@@ -1,0 +1,284 @@
+"""The demand behind the selected point, and behind the pinned points."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from core.figures.demand_summary import WeekQuantiles, week_quantiles
+from core.readings import Dataset
+from core.runs.readings_behind import readings_behind
+from dashboard.explore import _demand_plots
+from dashboard.state import Explorer
+from dashboard.state.session_file import MAXIMUM_NOTE
+from dashboard.widgets import PlainText, PointLinks, column, row
+
+_EDGE: dict[str, Any] = {"margin": (0, 12)}
+
+
+class PointDetail:
+    """The panel beside the map, empty until a point is selected."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        self._is_due = False
+        # One tap needs the same household several times, and so do pins.
+        self._household = lru_cache(maxsize=12)(explorer.dataset.readings)
+        self.week_of = lru_cache(maxsize=12)(_weeks(explorer.dataset, self._household))
+        explorer.param.watch(self._schedule_show, ["selected", "pins"], precedence=3)
+        explorer.param.watch(self._offer_back, "unit")
+        explorer.param.watch(self._show_note, "notes")
+        self.panel = column()
+
+    def _fill(self) -> None:
+        explorer = self.explorer
+        self.title = PlainText(look="title", margin=(10, 12, 2, 12), sizing_mode="stretch_width")
+        self.place = PlainText(look="body", sizing_mode="stretch_width", **_EDGE)
+        self.explanation = PlainText(
+            look="quiet", sizing_mode="stretch_width", margin=(2, 12, 6, 12)
+        )
+        self.note = pmui.TextAreaInput(
+            label="Note",
+            placeholder="Your observations",
+            rows=1,
+            max_rows=6,
+            auto_grow=True,
+            height=None,
+            max_length=MAXIMUM_NOTE,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(2, 12, 6, 12),
+        )
+        self.note.param.watch(self._keep_note, "value")
+        self.known = PlainText(look="quiet", sizing_mode="stretch_width", **_EDGE)
+        self.neighbors = PointLinks(self._go, sizing_mode="stretch_width", margin=(0, 6))
+        self.distribution = _demand_plots.DistributionFigure()
+        self.regions = _demand_plots.WeekFigure()
+        self.series = _demand_plots.SeriesFigure()
+        self.pin = pmui.Button(label="Pin", variant="outlined", size="small", margin=(0, 6, 6, 12))
+        self.week = pmui.Button(
+            label="Open its week", variant="outlined", size="small", margin=(0, 6, 6, 0)
+        )
+        self.back = pmui.Button(
+            label="Back to all households", variant="outlined", size="small", margin=(0, 6, 6, 0)
+        )
+        self.pin.on_click(lambda _: self._toggle_pin())
+        self.week.on_click(lambda _: explorer.open_week(explorer.household_of(explorer.selected)))
+        self.back.on_click(lambda _: explorer.go_back())
+        self.panel.objects = self._parts()
+
+    def _go(self, row: int) -> None:
+        self.explorer.selected = row
+
+    def _keep_note(self, event: param.parameterized.Event) -> None:
+        row = self.explorer.selected
+        if self.explorer.run is not None and row is not None:
+            self.explorer.write_note(row, event.new or "")
+
+    def _show_note(self, *_: param.parameterized.Event) -> None:
+        if self.panel.objects and self.explorer.selected is not None:
+            self.note.value = self.explorer.note_on(self.explorer.selected)
+
+    def _toggle_pin(self) -> None:
+        row = self.explorer.selected
+        if row in self.explorer.pins:
+            self.explorer.unpin(row)
+        else:
+            self.explorer.pin(row)
+
+    def _schedule_show(self, *_: param.parameterized.Event) -> None:
+        """Show the point in another turn of the event loop, after its mark on the map."""
+        doc = pn.state.curdoc
+        if doc is None or doc.session_context is None or not pn.state.loaded:
+            self._show_selected()
+        elif not self._is_due:
+            self._is_due = True
+            doc.add_next_tick_callback(self._show_selected)
+
+    def _show_selected(self) -> None:
+        self._is_due = False
+        explorer, row = self.explorer, self.explorer.selected
+        if explorer.run is None or row is None:
+            return
+        with pn.io.unlocked():  # all of it in one message
+            if not self.panel.objects:
+                self._fill()
+            self._show(row)
+
+    def _show(self, row: int) -> None:
+        explorer = self.explorer
+        self._draw(row)
+        self.title.text = explorer.label(row)
+        self.place.text = explorer.place(row)
+        self.explanation.text = explorer.explanation(row)
+        self.known.text = (
+            "\n".join(f"{name}: {value}" for name, value in explorer.metadata(row).items())
+            or "Nothing else is known of this household."
+        )
+        rows, distances = explorer.neighbors_of(row)
+        farthest = float(distances.max()) if len(distances) else 1.0
+        self.neighbors.items = [
+            {
+                "row": int(neighbor),
+                "text": explorer.label(neighbor),
+                "note": f"{distance:.4f}",
+                "bar": float(distance) / (farthest or 1.0),
+            }
+            for neighbor, distance in zip(rows, distances, strict=True)
+        ]
+        self.pin.label = "Unpin" if row in explorer.pins else "Pin"
+        self.week.visible = explorer.run.config.unit != "slots"
+        self._show_note()
+        self._offer_back()
+
+    def _offer_back(self, *_: param.parameterized.Event) -> None:
+        if self.panel.objects:
+            self.back.visible = self.explorer.unit == "slots" and self.explorer.can_go_back
+
+    def _parts(self) -> list[Any]:
+        def heading(text: str) -> PlainText:
+            return PlainText(
+                text, look="heading", margin=(8, 12, 0, 12), sizing_mode="stretch_width"
+            )
+
+        return [
+            self.title,
+            self.place,
+            self.explanation,
+            pn.Row(self.pin, self.week, self.back, margin=0),
+            self.note,
+            heading("Distribution of demand"),
+            _pane(self.distribution),
+            heading("Demand by time of week"),
+            _pane(self.regions),
+            heading("Readings"),
+            _pane(self.series),
+            heading("Nearest neighbours, by distance"),
+            self.neighbors,
+            heading("Household"),
+            self.known,
+            pn.Spacer(height=12),
+        ]
+
+    def _draw(self, row: int) -> None:
+        explorer, run = self.explorer, self.explorer.run
+        household = explorer.household_of(row)
+        typical = explorer.typical()
+        self.distribution.show(
+            self.sample(row),
+            _demand_plots.Population(run.edges, run.population),
+            typical=self.sample(typical) if typical != row else None,
+        )
+        window = None
+        if run.config.unit == "profiles" and run.config.slots is None:
+            window = run.surprise.window(row)
+        self.regions.show(self.week_of(household), slot=self.slot_of(row), window=window)
+        self.series.show(self._household(household), explorer.dataset.interval_minutes)
+
+    def slot_of(self, row: int) -> int | None:
+        """The half-hour that a point is, if it is one."""
+        units = self.explorer.run.units
+        return int(units["slot"].iat[row]) if "slot" in units else None
+
+    def sample(self, row: int) -> np.ndarray:
+        """The readings behind a point, in kWh."""
+        explorer = self.explorer
+        readings = self._household(explorer.household_of(row))
+        return readings_behind(explorer.run, explorer.dataset, row, readings)
+
+
+def _weeks(
+    dataset: Dataset, readings_of: Callable[[str], pd.DataFrame]
+) -> Callable[[str], WeekQuantiles]:
+    """Return what summarises a household's week; no method, whose cache would keep its object."""
+
+    def make_week(household: str) -> WeekQuantiles:
+        readings = readings_of(household)
+        return week_quantiles(
+            readings["time"].to_numpy(), readings["kwh"].to_numpy(), dataset.interval_minutes
+        )
+
+    return make_week
+
+
+class PinnedPoints:
+    """The pinned points side by side, with shared axes."""
+
+    def __init__(self, detail: PointDetail) -> None:
+        self.detail = detail
+        self.explorer = detail.explorer
+        self._cards: list[_PinnedCard] = []
+        self._row = row()
+        self.panel = column(
+            PlainText("Pinned", look="heading", margin=(8, 12, 0, 12)), self._row, visible=False
+        )
+        self.explorer.param.watch(self._draw, "pins", precedence=3)
+
+    def _draw(self, *_: param.parameterized.Event) -> None:
+        pins = self.explorer.pins
+        self.panel.visible = bool(pins)
+        if not pins:
+            return
+        while len(self._cards) < len(pins):
+            self._cards.append(_PinnedCard(self.explorer))
+            self._row.append(self._cards[-1].panel)
+        for card in self._cards[len(pins) :]:
+            card.panel.visible = False
+        run = self.explorer.run
+        samples = [self.detail.sample(pin) for pin in pins]
+        weeks = [self.detail.week_of(self.explorer.household_of(pin)) for pin in pins]
+        edges = _demand_plots.bar_edges(samples)
+        highest = 1.08 * max(float(_demand_plots.bar_shares(kwh, edges).max()) for kwh in samples)
+        top = 1.05 * max(float(np.nanmax(week.high[-1])) for week in weeks)
+        population = _demand_plots.Population(run.edges, run.population)
+        for card, pin, kwh, week in zip(self._cards, pins, samples, weeks, strict=False):
+            card.name(pin)
+            card.distribution.show(kwh, population, edges=edges, top=highest)
+            card.regions.show(week, slot=self.detail.slot_of(pin), top=top)
+
+
+class _PinnedCard:
+    """One pinned point."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        self.row = -1
+        self.title = PlainText(look="heading", margin=(8, 10, 0, 10), sizing_mode="stretch_width")
+        self.place = PlainText(look="quiet", margin=(0, 10), sizing_mode="stretch_width")
+        self.distribution = _demand_plots.DistributionFigure(height=150, legend=False)
+        self.regions = _demand_plots.WeekFigure(height=160, legend=False)
+        for drawn in (self.distribution, self.regions):
+            drawn.figure.tags = ["pinned"]
+        go = pmui.Button(label="Go", variant="text", size="small", margin=0)
+        off = pmui.Button(label="Unpin", variant="text", size="small", margin=0)
+        go.on_click(lambda _: setattr(explorer, "selected", self.row))
+        off.on_click(lambda _: explorer.unpin(self.row))
+        self.panel = pmui.Paper(
+            column(
+                self.title,
+                self.place,
+                _pane(self.distribution),
+                _pane(self.regions),
+                pn.Row(go, off, margin=(0, 4)),
+            ),
+            sizing_mode="stretch_width",
+            margin=6,
+        )
+
+    def name(self, row: int) -> None:
+        """Show the name and rank of another point."""
+        self.row = row
+        self.title.text = self.explorer.label(row)
+        self.place.text = self.explorer.place(row)
+        self.panel.visible = True
+
+
+def _pane(
+    drawn: _demand_plots.DistributionFigure | _demand_plots.WeekFigure | _demand_plots.SeriesFigure,
+) -> pn.viewable.Viewable:
+    return pn.pane.Bokeh(drawn.figure, sizing_mode="stretch_width", margin=0)

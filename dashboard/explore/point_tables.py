@@ -1,0 +1,147 @@
+"""The anomalies and the chosen points as tables, linked with the map both ways."""
+
+import html
+import io
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+import param
+from bokeh.models.widgets.tables import NumberFormatter, ScientificFormatter
+from panel.models.tabulator import CellClickEvent
+
+from dashboard.state import Explorer
+from dashboard.widgets import COMPACT, PlainText, column, row
+
+_HEIGHT = 196
+_CHOSEN_HEIGHT = 156  # below a line of text, together as high as the other table
+_SHOWN = 2_000  # rows; the download has all
+_WIDTHS = {"rank": 56, "what": 128, "HDR, %": 66, "density": 74, "surprise": 78, "mean kWh": 92}
+
+
+class PointTable:
+    """A table of points; a click selects one, and the selected one is marked."""
+
+    def __init__(self, explorer: Explorer, *, height: int = _HEIGHT) -> None:
+        self.explorer = explorer
+        self.height = height
+        self.rows = np.empty(0, np.int64)
+        # Filled with the first points: a table that gets its columns while the browser is still
+        # building it breaks the update of the page.
+        self.panel = column()
+        self._widget: pn.widgets.Tabulator | None = None
+        explorer.param.watch(self._mark, "selected", precedence=4)
+
+    def show(self, rows: np.ndarray) -> None:
+        """List these points."""
+        self.rows = np.asarray(rows, np.int64)[:_SHOWN]
+        table = self.explorer.table(self.rows)
+        if self._widget is None:
+            self._widget = _make_widget(table, self.height)
+            self._widget.on_click(self._go)
+            self._mark()
+            self.panel.objects = [self._widget]
+        else:
+            self._widget.value = table
+            self._mark()
+
+    def _go(self, event: CellClickEvent) -> None:
+        # The row number comes from the browser.
+        if 0 <= event.row < len(self.rows):
+            self.explorer.selected = int(self.rows[event.row])
+
+    def _mark(self, *_: param.parameterized.Event) -> None:
+        if self._widget is not None:
+            places = np.flatnonzero(self.rows == self.explorer.selected)
+            self._widget.selection = [int(place) for place in places]
+
+
+def _make_widget(table: pd.DataFrame, height: int) -> pn.widgets.Tabulator:
+    return pn.widgets.Tabulator(
+        table,
+        show_index=False,
+        disabled=True,
+        selectable=1,
+        height=height,
+        sizing_mode="stretch_width",
+        layout="fit_data_table",
+        header_filters={str(name): _filter_of(table[name]) for name in table.columns},
+        # A disabled table has editors nevertheless, which trap the Tab key.
+        editors={str(name): None for name in table.columns},
+        stylesheets=[COMPACT],
+        # Tabulator takes headings for HTML, and the names of columns come from users.
+        titles={str(name): html.escape(str(name)) for name in table.columns},
+        widths=_WIDTHS,
+        # New ones for every table: each keeps references to all tables that it is in.
+        formatters={
+            "surprise": NumberFormatter(format="0.00"),
+            "mean kWh": NumberFormatter(format="0.000"),
+            "density": ScientificFormatter(precision=2),
+        },
+        margin=(0, 10),
+    )
+
+
+def _filter_of(column: pd.Series) -> dict[str, Any]:
+    """The field that filters a column, with an accessible name."""
+    return {
+        "type": "number" if column.dtype.kind in "iuf" else "input",
+        "func": "like",
+        "elementAttributes": {"aria-label": f"Filter by {column.name}"},
+    }
+
+
+def anomaly_table(explorer: Explorer) -> pn.viewable.Viewable:
+    """The anomalies, the most anomalous first."""
+    table = PointTable(explorer)
+    explorer.param.watch(lambda _: table.show(explorer.run.hdr.anomalies), "run", precedence=3)
+    return table.panel
+
+
+def chosen_table(explorer: Explorer) -> pn.viewable.Viewable:
+    """The points chosen on the map, with their download."""
+    table = PointTable(explorer, height=_CHOSEN_HEIGHT)
+    note = PlainText(
+        "Draw a box or a lasso on the map (tools at its right) to choose points.",
+        look="quiet",
+        margin=(6, 12),
+        sizing_mode="stretch_width",
+    )
+
+    def content() -> io.StringIO:
+        return io.StringIO(chosen_csv(explorer))
+
+    download = pmui.FileDownload(
+        callback=content,
+        filename="wattfold-chosen.csv",
+        label="Download CSV",
+        size="small",
+        variant="outlined",
+        visible=False,
+        margin=(2, 10),
+    )
+
+    def fill(*_: param.parameterized.Event) -> None:
+        rows = explorer.chosen
+        some = bool(len(rows)) and explorer.run is not None
+        table.panel.visible = download.visible = some
+        if some:
+            rows = rows[np.argsort(explorer.run.hdr.rank[rows], kind="stable")]
+            table.show(rows)
+            more = f"; the first {_SHOWN:,} are shown" if len(rows) > _SHOWN else ""
+            note.text = f"{len(rows):,} of {explorer.run.n:,} points chosen{more}"
+        else:
+            note.text = "Draw a box or a lasso on the map (tools at its right) to choose points."
+
+    explorer.param.watch(fill, ["chosen"], precedence=3)
+    fill()
+    return column(row(note, download), table.panel)
+
+
+def chosen_csv(explorer: Explorer) -> str:
+    """The chosen points, all columns, as CSV."""
+    from core.export.table_files import defuse
+
+    return defuse(explorer.run.table().iloc[np.sort(explorer.chosen)]).to_csv(index=False)

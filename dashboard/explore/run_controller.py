@@ -1,0 +1,176 @@
+"""From settings to a run: when to start, what to say meanwhile, how to stop."""
+
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from panel import Row
+
+from core.errors import WattfoldError
+from core.neighbors import BACKENDS
+from core.neighbors.cost import kept_machine
+from core.parallel import available_cores
+from core.runs import Run, RunConfig
+from core.runs.forecast import Forecast, forecast
+from dashboard.jobs import FollowedJob, coalesced, run_jobs
+from dashboard.jobs.workspace import Workspace
+from dashboard.state import Explorer
+from dashboard.widgets import JobStatus, PlainText, column, duration
+
+# What takes longer waits for Run.
+_AT_ONCE_SECONDS = 15.0
+_TEXT: dict[str, Any] = {"margin": (2, 12), "sizing_mode": "stretch_width"}
+
+
+class RunController:
+    """Runs what the explorer's settings ask for; the last map stays until the next is there."""
+
+    def __init__(self, workspace: Workspace, explorer: Explorer) -> None:
+        self.workspace = workspace
+        self.explorer = explorer
+        self.job: FollowedJob | None = None  # looks for the run or computes it
+        self._config: RunConfig | None = None
+        self._faster_backend = ""
+        self.status = JobStatus(side=12)
+        self.error = PlainText(look="error", visible=False, **_TEXT)
+        self.notices = PlainText(look="quiet", **_TEXT)
+        # Of a link or a file, until a setting changes.
+        self.warning = PlainText(look="error", visible=False, **_TEXT)
+        self.run = pmui.Button(label="Run", size="small", visible=False, margin=(4, 4, 4, 12))
+        self.faster = pmui.Button(
+            label="", size="small", variant="outlined", visible=False, margin=(4, 4)
+        )
+        self.cancel = pmui.Button(
+            label="Cancel", variant="outlined", size="small", visible=False, margin=(4, 12)
+        )
+        self.run.on_click(lambda _: self._compute())
+        self.faster.on_click(lambda _: self._compute_faster())
+        self.cancel.on_click(lambda _: self._cancel())
+        # Settings that belong together change one after the other, in one turn of the event loop.
+        self._follow_settings = coalesced(workspace.pool.schedule, self.follow_settings)
+        explorer.param.watch(self._on_setting, Explorer.CHOICES)
+        explorer.param.watch(lambda event: self.warning.say(event.new), "restore_problem")
+        self.panel = column(
+            self.status.panel,
+            self.error,
+            Row(self.run, self.faster, self.cancel, margin=0),
+            self.warning,
+            self.notices,
+        )
+
+    def _on_setting(self, *_: param.parameterized.Event) -> None:
+        self.explorer.restore_problem = ""
+        self.warning.visible = False
+        self._follow_settings()
+
+    def follow_settings(self, *, wait_seconds: float = 0.0) -> None:
+        """Look for the run of the settings, unless that is under way or done.
+
+        Waits so long for a run that is stored, where the caller cannot be told later.
+        """
+        try:
+            config = self.explorer.config()
+        except WattfoldError as error:
+            self._stop()
+            self.error.say(str(error))
+            return
+        if config == self._config and self.job is not None:
+            return
+        self._stop()
+        self.error.say("")
+        self._config = config
+        run = self.explorer.run
+        if run is not None and run.config == config:
+            self._show_result(None)
+            return
+        self._follow(run_jobs.find(self.workspace, config), self._show_or_compute)
+        if wait_seconds and self.job is not None:
+            self.job.wait(wait_seconds)
+
+    def _follow(self, job: FollowedJob, done: Callable[[FollowedJob], None]) -> None:
+        def end(job: FollowedJob) -> None:
+            self.job = None
+            self.cancel.visible = False
+            if job.state == "done":
+                done(job)
+            elif job.state == "failed":
+                self.error.say(job.error)
+
+        self.job = job
+        job.on_end(end)
+
+    def _show_or_compute(self, found: FollowedJob) -> None:
+        """Show a run that is stored; compute one that is not, or ask first if that takes long."""
+        if found.result is not None:
+            self._show(found.result, None)
+            return
+        machine = kept_machine()
+        expected = machine and forecast(
+            self.workspace.dataset, self.explorer.config(), machine, threads=available_cores()
+        )
+        # The first map comes without asking.
+        if expected and expected.seconds > _AT_ONCE_SECONDS and self.explorer.run is not None:
+            self._offer(expected)
+        else:
+            self._compute()
+
+    def _offer(self, expected: Forecast) -> None:
+        self.status.say(f"{expected.n:,} points: about {duration(expected.seconds)}")
+        self.run.visible = True
+        if expected.faster is not None:
+            self._faster_backend, seconds = expected.faster
+            title = BACKENDS[self._faster_backend].title
+            self.faster.param.update(label=f"{title}: {duration(seconds)}", visible=True)
+
+    def _compute_faster(self) -> None:
+        self.explorer.neighbors = self._faster_backend
+        self._config = self.explorer.config()
+        self._compute()
+
+    def _compute(self) -> None:
+        if self._config is None:
+            return
+        self.run.visible = self.faster.visible = False
+        try:
+            job = run_jobs.submit(self.workspace, self._config)
+        except WattfoldError as error:
+            self.error.say(str(error))
+            return
+        self.cancel.visible = True
+        self.status.follow(job)
+        self._follow(job, self._read_computed)
+
+    def _read_computed(self, computed: FollowedJob) -> None:
+        if self._config is not None:
+            self._follow(
+                run_jobs.find(self.workspace, self._config),
+                lambda found: self._show(found.result, computed.seconds),
+            )
+
+    def _show(self, run: Run | None, seconds: float | None) -> None:
+        """Show a run, and how long it took if it was computed just now."""
+        if run is None:
+            self.error.say(run_jobs.NOT_KEPT)
+            return
+        with pn.io.unlocked():  # all of it in one message
+            self.explorer.show(run)
+            self._show_result(seconds)
+
+    def _show_result(self, seconds: float | None) -> None:
+        run = self.explorer.run
+        how = ", loaded from the cache" if seconds is None else f" in {seconds:.1f} s"
+        self.status.say(f"{run.n:,} points{how}")
+        self.notices.text = "\n".join(f"• {notice}" for notice in run.notices)
+
+    def _cancel(self) -> None:
+        self._stop()
+        self.status.say("Cancelled; the map is as before.")
+
+    def _stop(self) -> None:
+        if self.job is not None:
+            self.job.cancel()
+            self.job = None
+        self.status.bar.visible = self.cancel.visible = False
+        self.run.visible = self.faster.visible = False

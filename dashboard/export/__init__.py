@@ -1,0 +1,6 @@
+"""Files and links to take away, and the way back from a file."""
+
+from dashboard.export.export_dialog import ExportDialog
+from dashboard.export.sharing import Sharing
+
+__all__ = ["ExportDialog", "Sharing"]

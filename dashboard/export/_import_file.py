@@ -1,0 +1,144 @@
+"""From a file that was exported or saved back to the view that it shows."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import panel_material_ui as pmui
+
+from core.errors import InputError, WattfoldError
+from core.export import read_provenance
+from core.export.read_back import KINDS
+from dashboard.jobs import SessionFolder
+from dashboard.state import Explorer, ViewState
+from dashboard.state.session_file import is_session, read_session
+from dashboard.widgets import FileDrop, PlainText, column
+
+MOST_BYTES = 64_000_000
+_SESSION_BYTES = 200  # a session file says so at its beginning
+_ABOUT = (
+    "Every figure, table and report that was exported here holds the settings and the view that it "
+    "was made from. Undo takes them back."
+)
+
+
+@dataclass(frozen=True)
+class SavedView:
+    """What a file holds.
+
+    Attributes
+    ----------
+    notes : mapping
+        Texts by the names of points.
+    problems : tuple of str
+        What of the file cannot be restored here, or would be replaced here.
+    """
+
+    view: ViewState
+    notes: Mapping[str, str] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+
+def read_saved_view(path: Path, explorer: Explorer) -> SavedView:
+    """Read a file and check all of it against the data; raise if nothing can be restored."""
+    with path.open("rb") as file:
+        is_saved_session = is_session(file.read(_SESSION_BYTES))
+    found = _read_session(path, explorer) if is_saved_session else _read_export(path, explorer)
+    explorer.check(found.view.config)
+    return found
+
+
+def _read_session(path: Path, explorer: Explorer) -> SavedView:
+    view, notes, problem = read_session(path.read_bytes(), explorer.dataset)
+    problems = [problem] if problem else []
+    replaced = sum(explorer.notes.get(name, text) != text for name, text in notes.items())
+    if replaced:
+        problems.append(f"{replaced:,} of your notes would be replaced by those of the file.")
+    return SavedView(view, notes, tuple(problems))
+
+
+def _read_export(path: Path, explorer: Explorer) -> SavedView:
+    found = read_provenance(path)
+    problems = []
+    try:
+        view = ViewState.from_json({**found.view, "config": found.config.to_json()})
+    except InputError as error:
+        view = ViewState(config=found.config)
+        problems.append(f"How the map was shown cannot be read: {error}.")
+    if found.dataset != explorer.dataset.digest:
+        view = view.without_points()
+        problems.append("The file was made from other data: its points cannot be shown.")
+    if found.withheld:
+        problems.append(f"Withheld in the file: {'; '.join(found.withheld)}.")
+    return SavedView(view, problems=tuple(problems))
+
+
+class ImportPanel:
+    """A place to drop a file on. Nothing changes before all of the file is checked.
+
+    Where something of the file does not fit, it is named, and the rest is restored on a click.
+
+    Parameters
+    ----------
+    done : callable
+        Called when a file is restored.
+    """
+
+    def __init__(
+        self, explorer: Explorer, folder: SessionFolder, *, done: Callable[[], None]
+    ) -> None:
+        self.explorer = explorer
+        self.folder = folder
+        self._done = done
+        self._found: SavedView | None = None
+        self.drop = FileDrop(
+            place=lambda name: self.folder.new("restore") / "file",
+            received=self._received,
+            refused=lambda reason: self.error.say(reason),
+            limit_bytes=MOST_BYTES,
+            text="Drop a figure, a table, a report or a session file here, or choose one",
+            accept=",".join(KINDS),
+            sizing_mode="stretch_width",
+            margin=(6, 8),
+        )
+        text: dict[str, Any] = {"visible": False, "margin": (4, 8), "sizing_mode": "stretch_width"}
+        self.error = PlainText(look="error", **text)
+        self.problems = PlainText(look="body", **text)
+        self.accept = pmui.Button(
+            label="Restore the rest", size="small", visible=False, margin=(4, 8)
+        )
+        self.accept.on_click(lambda _: self._restore())
+        self.panel = column(
+            PlainText(_ABOUT, look="quiet", margin=(12, 8, 6, 8), sizing_mode="stretch_width"),
+            self.drop,
+            self.error,
+            self.problems,
+            self.accept,
+        )
+
+    def clear(self) -> None:
+        """Forget the last file."""
+        self._found = None
+        self.error.visible = self.problems.visible = self.accept.visible = False
+
+    def _received(self, path: Path) -> None:
+        self.clear()
+        try:
+            self._found = read_saved_view(path, self.explorer)
+        except WattfoldError as error:
+            self.error.say(str(error))
+            return
+        finally:
+            shutil.rmtree(path.parent, ignore_errors=True)
+        self.problems.say("\n".join(self._found.problems))
+        self.accept.visible = self.problems.visible
+        if not self._found.problems:
+            self._restore()
+
+    def _restore(self) -> None:
+        if self._found is not None:
+            self.explorer.restore(self._found.view, notes=self._found.notes)
+            self.clear()
+            self._done()

@@ -1,0 +1,111 @@
+"""Runs: looked for in the store, or computed into it by a worker."""
+
+import atexit
+import multiprocessing.util  # noqa: F401 (see pool)
+from functools import cache, lru_cache, partial
+from typing import Any
+
+from core.progress import Progress
+from core.readings import Dataset
+from core.runs import Run, RunConfig, Runner, Store
+from core.runs.config import AUTO
+from core.scene.shading import MAXIMUM_MARKERS, warm_up
+from core.study.warm_up import WarmUp
+from dashboard.jobs._rate_limit import Rate
+from dashboard.jobs.pool import WorkerPool
+from dashboard.jobs.session_pool import FollowedJob
+from dashboard.jobs.workspace import Workspace, WorkspacePaths
+
+# What a run's job ended with when the store could not keep the run.
+NOT_KEPT = (
+    "the map was computed, but the store did not keep it: give it more room with "
+    "WATTFOLD_CACHE_SIZE, or free disk space"
+)
+# Those that import and compile the most, the default first.
+WARM_METHODS = ("isomap", "tsne", "umap")
+# A person changes a setting every second at most; all methods on all backends are 36 runs at once.
+SUBMISSIONS = Rate(burst=80, per_second=1.0)
+
+
+def find(workspace: Workspace, config: RunConfig) -> FollowedJob:
+    """Look for a run in the store; the result is None if a stage of it is not there."""
+    return workspace.pool.call(_read_run, workspace.dataset, workspace.store, config)
+
+
+def _read_run(dataset: Dataset, store: Store, config: RunConfig) -> Run | None:
+    runner = Runner(dataset, store=store)
+    if not runner.stored(config):
+        return None
+    run = runner.run(config)
+    if run.n > MAXIMUM_MARKERS:
+        warm_up()
+    return run
+
+
+def submit(workspace: Workspace, config: RunConfig, *, queue: str = "") -> FollowedJob:
+    """Have a run computed; :func:`find` finds it then. Sessions that ask at once share it."""
+    argument = workspace.paths, config.to_json()
+    key = ("run", workspace.paths, workspace.dataset.digest, str(config.to_json()))
+    return workspace.pool.submit(key, compute_run, argument, queue=queue)
+
+
+def compute_run(argument: tuple[WorkspacePaths, dict[str, Any]], progress: Progress) -> None:
+    """Run a config on a dataset; all its stages end up in the store."""
+    paths, content = argument
+    config = RunConfig.from_json(content)
+    runner = _runner(paths, paths.open()[0].digest)
+    # Compare shows times: none should include the first import of a package.
+    backend = "exact" if config.neighbors == AUTO else config.neighbors
+    computing = _warm_up(config.distance).before(config.method, backend, None)
+    runner.run(config, progress=progress, computing=computing)
+
+
+@lru_cache(maxsize=1)
+def _runner(paths: WorkspacePaths, digest: str) -> Runner:
+    """The runner of the last dataset: runs share what is too large to be stored."""
+    dataset, store = paths.open()
+    return Runner(dataset, store=store)
+
+
+@lru_cache
+def _warm_up(distance: Any) -> WarmUp:
+    return WarmUp(distance)
+
+
+@cache
+def pool() -> WorkerPool:
+    """The pool of the server, started when it is first needed."""
+    methods = [partial(_map_few_points, method) for method in WARM_METHODS]
+    workers = WorkerPool(warm_up=(*methods, _measure_machine, _import_drawing), rate=SUBMISSIONS)
+    # Runs before multiprocessing's own exit function, which the import above registers and which
+    # would join workers that the pool has already closed.
+    atexit.register(workers.close)
+    return workers
+
+
+def _measure_machine() -> None:
+    """Measure the rates from which the page predicts how long a run takes."""
+    from core.neighbors.cost import machine
+
+    machine()
+
+
+def _import_drawing() -> None:
+    """Import what exports are drawn with."""
+    import bokeh.plotting  # noqa: F401 (that is all there is to do)
+    import matplotlib.figure  # noqa: F401
+
+
+def _map_few_points(method: str) -> None:
+    """Import and compile what a method needs, and the stages before and after it."""
+    import numpy as np
+
+    from core.density import hdr_density, sample_size_notice
+    from core.embedding import embed
+    from core.neighbors import find_neighbors
+    from core.vectors import Vectors
+
+    rows = np.random.default_rng(0).random((64, 4), dtype=np.float32)
+    vectors = Vectors.from_array(rows, distance="hellinger")
+    embedding = embed(method, find_neighbors(vectors, k=10, backend="exact"), vectors)
+    sample_size_notice(hdr_density(embedding.y).rank, np.arange(len(rows)))

@@ -1,0 +1,24 @@
+"""How work of other threads reaches the page of a session."""
+
+from collections.abc import Callable
+
+import panel as pn
+from bokeh.document import Document
+
+from dashboard.jobs import Schedule
+
+
+def schedule_on(doc: Document | None) -> Schedule:
+    """Return a function that has callbacks called on the page of a document, from any thread.
+
+    They wait until the browser has drawn the page: Panel drops what changes between sending the
+    page and then. Without a document, as in a script, they are called at once.
+    """
+    if doc is None:
+        return lambda callback: callback()
+
+    def schedule(callback: Callable[[], None]) -> None:
+        if doc.session_context is not None:  # None once the session is closed
+            doc.add_next_tick_callback(lambda: pn.state.onload(callback))
+
+    return schedule

@@ -1,0 +1,1 @@
+"""The server: its start and stop, its limits, headers, health and logs."""

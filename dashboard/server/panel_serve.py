@@ -1,0 +1,45 @@
+"""What ``panel serve`` can be told, so that it has most limits of ``wattfold serve``.
+
+As its ``--auth-module`` this module keeps the limit of sessions and adds headers to pages; as one
+of its ``--plugins`` it adds ``/healthz`` and ``/readyz``.
+"""
+
+import sys
+from functools import cache
+
+from tornado.web import RequestHandler
+
+from dashboard.server.health import ROUTES
+from dashboard.server.security import add_headers
+from dashboard.server.session_limit import LOGIN_URL, admit
+
+__all__ = ["ROUTES", "get_user_async", "login_url", "say_what_is_missing"]
+
+MISSING = """\
+Wattfold under panel serve: scripts are not restricted by a nonce, logs may quote what pages send,
+and jobs are not ended in order when it stops. This command has all of that:
+
+    wattfold serve DIR
+
+For development, panel serve with the limit of sessions, headers and health routes:
+
+    export BOKEH_SECRET_KEY=$(bokeh secret)
+    panel serve dashboard/app.py --address localhost --warm --session-ids signed \\
+        --enable-xsrf-cookies --auth-module dashboard/server/panel_serve.py \\
+        --plugins dashboard.server.panel_serve
+"""
+
+# The names under which Bokeh looks for them in an auth module.
+login_url = LOGIN_URL
+
+
+async def get_user_async(handler: RequestHandler) -> str:
+    """Add headers to what is answered, and let a visitor in if there is room."""
+    add_headers(handler)
+    return await admit(handler)
+
+
+@cache
+def say_what_is_missing() -> None:
+    """Print, once, what Panel's own server lacks and which command has it."""
+    print(MISSING, file=sys.stderr)

@@ -1,0 +1,353 @@
+"""The state of the Explore tab: settings, the run on the map, selected points; no widgets."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import param
+
+from core.anomalies import explain
+from core.errors import InputError
+from core.readings import Dataset
+from core.runs import Run, RunConfig
+from core.scene import Coloring, MapScene, color_points, map_scene
+from core.scene.coloring import HDR, choices, level_text
+from core.scene.map_scene import contour_lines
+from dashboard.state.run_choices import Choices
+from dashboard.state.session_file import MAXIMUM_NOTE, MAXIMUM_NOTES
+from dashboard.state.view_state import (
+    LAYERS,
+    MAXIMUM_PINS,
+    ViewState,
+    rows_to_runs,
+    runs_to_rows,
+)
+
+
+class Explorer(Choices):
+    """The settings that make a run, the run on the map, and the points that are selected."""
+
+    color_by: Any = param.Selector(
+        default=HDR, objects=[HDR], label="Colour by", doc="What colours say"
+    )
+    safe_colors: Any = param.Boolean(
+        default=False, label="Colour-blind safe", doc="HDR from yellow to blue, without red"
+    )
+    hidden: Any = param.List(default=[], doc="Categories that are switched off in the legend")
+    layers: Any = param.ListSelector(
+        default=["points", "labels", "edges"],
+        objects=list(LAYERS),
+        doc="What is drawn",
+    )
+
+    run: Any = param.ClassSelector(class_=Run, default=None, doc="The run on the map")
+    selected: Any = param.Integer(
+        default=None, allow_None=True, doc="The row of the selected point"
+    )
+    chosen: Any = param.Array(default=np.empty(0, np.int64), doc="Rows chosen by lasso or box")
+    pins: Any = param.List(default=[], doc="Rows of the pinned points, at most four")
+    ranges: Any = param.Tuple(
+        default=None, length=4, allow_None=True, doc="The visible part of the map"
+    )
+    dark: Any = param.Boolean(default=False, doc="Whether the page is dark")
+    restore_problem: Any = param.String(default="", doc="What of a restored view is not shown")
+    notes: Any = param.Dict(default={}, doc="What the analyst wrote on points, by their full name")
+
+    def __init__(self, dataset: Dataset, **values: Any) -> None:
+        super().__init__(dataset, **values)
+        self.dataset = dataset
+        self._colorings: dict[tuple[str, bool], Coloring] = {}
+        self._base: MapScene | None = None
+        self._wanted: ViewState | None = None
+        self._came_from: ViewState | None = None
+
+    def open_week(self, household: str) -> None:
+        """Map the half-hours of one household, remembering the current map."""
+        self._came_from = self.view_state()
+        self.param.update(unit="slots", household=household)
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether there is a map to return to."""
+        return self._came_from is not None
+
+    def go_back(self) -> None:
+        """Return from one household's half-hours to the map they were opened from."""
+        if self._came_from is not None:
+            view, self._came_from = self._came_from, None
+            self.restore(view)
+
+    # Views
+
+    def view_state(self) -> ViewState | None:
+        """What is shown; None while the settings are not those of the run on the map."""
+        try:
+            is_current = self.run is not None and self.run.config == self.config()
+        except InputError:
+            is_current = False
+        return self.view_of_run() if is_current else None
+
+    def view_of_run(self) -> ViewState:
+        """What is shown of the run on the map, whatever the settings are."""
+        return ViewState(
+            config=self.run.config,
+            color_by=self.color_by,
+            safe_colors=self.safe_colors,
+            hidden=tuple(self.hidden),
+            layers=tuple(layer for layer in LAYERS if layer in self.layers),
+            selected=self.selected,
+            pins=tuple(self.pins),
+            chosen=rows_to_runs(self.chosen),
+            ranges=self.ranges,
+        )
+
+    @property
+    def is_restoring(self) -> bool:
+        """Whether a view waits for its run."""
+        return self._wanted is not None
+
+    def check(self, config: RunConfig) -> None:
+        """Raise if a config needs households that the dataset does not have."""
+        known = set(self.dataset.households["household"])
+        wanted = [config.household] if config.household else config.households or []
+        missing = [name for name in wanted if name not in known]
+        if missing:
+            more = f" and {len(missing) - 3:,} more" if len(missing) > 3 else ""
+            raise InputError(
+                f"not in this dataset: {', '.join(missing[:3])}{more}; open the data that the view "
+                "was made from"
+            )
+
+    def restore(self, view: ViewState, *, notes: Mapping[str, str] | None = None) -> None:
+        """Take the settings of a view, and select its points as soon as its run is there.
+
+        All is checked first: where something cannot be shown, nothing changes.
+        """
+        self.check(view.config)
+        self.notes = {**self.notes, **(notes or {})}
+        self.take(view.config)
+        self.param.update(safe_colors=view.safe_colors, layers=list(view.layers))
+        if self.run is not None and self.run.config == view.config:
+            self._wanted = None
+            self.param.update(**self._points_of(view, self.run))
+        else:
+            self._wanted = view
+
+    def _points_of(self, view: ViewState, run: Run) -> dict[str, Any]:
+        """What of a view depends on its run; rows that the run does not have are named."""
+        offered = choices(run)
+        there = view.selected is not None and view.selected < run.n
+        rows = [*view.pins, *view.chosen[::2], -1 if view.selected is None else view.selected]
+        if max(rows) >= run.n or view.color_by not in offered:
+            self.restore_problem = (
+                "Some points or colours of the view are not on this map and are not shown."
+            )
+        return {
+            "color_by": view.color_by if view.color_by in offered else HDR,
+            "hidden": list(view.hidden),
+            "selected": view.selected if there else _first_row(run),
+            "pins": [row for row in view.pins if row < run.n],
+            "chosen": runs_to_rows(view.chosen, run.n),
+            "ranges": view.ranges,
+        }
+
+    # The run and its points
+
+    def show(self, run: Run) -> None:
+        """Put a run on the map, keeping the selected points that it has."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None and wanted.config == run.config:
+            points = self._points_of(wanted, run)
+        else:
+            points = self._points_before(run)
+        self._colorings.clear()
+        self._base = map_scene(run, interval_minutes=self.dataset.interval_minutes)
+        self.param.color_by.objects = choices(run)
+        # Together, so that nothing sees the new run with an old row. The same row number may stand
+        # for another point, so watchers are told even then.
+        same = points["selected"] == self.selected
+        self.param.update(run=run, **points)
+        if same:
+            self.param.trigger("selected")
+
+    def _points_before(self, run: Run) -> dict[str, Any]:
+        """The points that are selected now, as far as another run has them."""
+        selected = [] if self.run is None or self.selected is None else [self.label(self.selected)]
+        pinned = [] if self.run is None else [self.label(row) for row in self.pins]
+        return {
+            "color_by": self.color_by if self.color_by in choices(run) else HDR,
+            "hidden": [],
+            "selected": [*_rows_of(run, selected), _first_row(run)][0],
+            "pins": _rows_of(run, pinned),
+            "chosen": np.empty(0, np.int64),
+            "ranges": None,
+        }
+
+    @property
+    def places(self) -> np.ndarray:
+        """Where the points are on the map, (n, 2)."""
+        assert self._base is not None  # noqa: S101 (there is a run, so there are places)
+        return self._base.points
+
+    def map_scene(self) -> MapScene:
+        """What the map shows."""
+        assert self._base is not None  # noqa: S101 (there is a run, so there is a map)
+        coloring, shown, chosen = self.coloring(), None, None
+        if "points" not in self.layers:
+            shown = np.zeros(self.run.n, bool)
+        elif self.hidden:
+            shown = coloring.shown(self.hidden)
+        if len(self.chosen):
+            chosen = np.zeros(self.run.n, bool)
+            chosen[self.chosen] = True
+        contours = "contours" in self.layers
+        return self._base.with_(
+            coloring=coloring,
+            shown=shown,
+            chosen=chosen,
+            labelled="labels" in self.layers,
+            contours=contour_lines(self.run.hdr, safe=self.safe_colors) if contours else (),
+        )
+
+    def coloring(self) -> Coloring:
+        """How the points are coloured; kept until there is another run."""
+        what = (self.color_by, self.safe_colors)
+        if what not in self._colorings:
+            minutes = self.dataset.interval_minutes
+            self._colorings[what] = color_points(
+                self.run, self.color_by, interval_minutes=minutes, safe=self.safe_colors
+            )
+        return self._colorings[what]
+
+    def label(self, row: int) -> str:
+        """The name of a point on this map."""
+        return str(self.run.units["label"].iat[row])
+
+    def full_name(self, row: int) -> str:
+        """The name of a point on any map: a half-hour is named with its household."""
+        label = self.label(row)
+        return f"{self.household_of(row)} {label}" if self.run.config.unit == "slots" else label
+
+    def household_of(self, row: int) -> str:
+        """The household of a point."""
+        return str(self.run.units["household"].iat[row])
+
+    def place(self, row: int) -> str:
+        """Where a point stands, in words."""
+        unit = self.run.units.iloc[row]
+        return (
+            f"Anomaly rank {self.run.hdr.rank[row]:,} of {self.run.n:,} · "
+            f"{level_text(self.run.hdr.labels[row])}\n"
+            f"mean {unit['mean_kwh']:.3g} kWh · {unit['m']:,} readings"
+        )
+
+    def explanation(self, row: int) -> str:
+        """When and how a point differs from what its neighbours suggest, in words."""
+        text = explain(
+            self.run.surprise,
+            row,
+            slots=self._slots_of_blocks(),
+            interval_minutes=self.dataset.interval_minutes,
+        )
+        return text[0].upper() + text[1:] + "."
+
+    def _slots_of_blocks(self) -> np.ndarray | None:
+        from core.slots import parse_slots
+
+        text = self.run.config.slots
+        return None if text is None else parse_slots(text, self.dataset.interval_minutes)
+
+    def metadata(self, row: int) -> Mapping[str, str]:
+        """What is known of a point's household."""
+        household = self.dataset.metadata.iloc[self.dataset.code(self.household_of(row))]
+        return {
+            str(name): "not known" if pd.isna(value) else f"{value}"
+            for name, value in household.items()
+        }
+
+    def neighbors_of(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of a point's K neighbours and their distances, nearest first."""
+        k = self.run.config.k
+        found = self.run.neighbors
+        return found.indices[row, :k], found.distances[row, :k]
+
+    def table(self, rows: Sequence[int] | np.ndarray) -> pd.DataFrame:
+        """Points with their rank, HDR and what is known of their households."""
+        run, rows = self.run, np.asarray(rows, np.int64)
+        own = {"label", "household", "slot", "m", "mean_kwh"}
+        units = run.units.iloc[rows].reset_index(drop=True)
+        table = pd.DataFrame(
+            {
+                "rank": run.hdr.rank[rows],
+                "what": units["label"],
+                "HDR, %": run.hdr.labels[rows],
+                "density": run.hdr.density[rows],
+                "surprise": run.surprise.score[rows],
+                "mean kWh": units["mean_kwh"],
+                "readings": units["m"],
+            }
+        )
+        known = units[[name for name in units.columns if name not in own]]
+        return pd.concat([table, known], axis="columns")
+
+    def typical(self) -> int:
+        """The most typical point."""
+        return int(np.argmax(self.run.hdr.density))
+
+    # Selection
+
+    def select_label(self, label: str) -> bool:
+        """Select the point of that name; return whether there is one."""
+        rows = _rows_of(self.run, [label])
+        if rows:
+            self.selected = rows[0]
+        return bool(rows)
+
+    def step(self, by: int) -> None:
+        """Go to the next or the previous point by anomaly rank."""
+        if self.run is None:
+            return
+        order = self.run.hdr.anomalies
+        place = np.flatnonzero(order == self.selected)
+        if not len(order):
+            return
+        self.selected = int(order[(place[0] + by) % len(order)] if len(place) else order[0])
+
+    def clear(self) -> None:
+        """Clear the lasso and show all categories."""
+        self.param.update(chosen=np.empty(0, np.int64), hidden=[])
+
+    def pin(self, row: int) -> None:
+        """Pin a point to compare it with others; a fifth replaces the oldest."""
+        if row not in self.pins:
+            self.pins = [*self.pins, row][-MAXIMUM_PINS:]
+
+    def unpin(self, row: int) -> None:
+        """Unpin a point."""
+        self.pins = [pinned for pinned in self.pins if pinned != row]
+
+    # Notes
+
+    def note_on(self, row: int) -> str:
+        """What the analyst wrote on a point."""
+        return str(self.notes.get(self.full_name(row), ""))
+
+    def write_note(self, row: int, text: str) -> None:
+        """Keep a note on a point; an empty one is none."""
+        name, text = self.full_name(row), text.strip()[:MAXIMUM_NOTE]
+        others = {other: note for other, note in self.notes.items() if other != name}
+        if text and len(others) >= MAXIMUM_NOTES:
+            raise InputError(f"there are {MAXIMUM_NOTES:,} notes, and no room for more")
+        self.notes = {**others, name: text} if text else others
+
+
+def _first_row(run: Run) -> int:
+    """The most anomalous point."""
+    return int([*run.hdr.anomalies, 0][0])
+
+
+def _rows_of(run: Run, labels: Sequence[str]) -> list[int]:
+    names = run.units["label"].to_numpy()
+    found = [np.flatnonzero(names == label) for label in labels]
+    return [int(rows[0]) for rows in found if len(rows)]

@@ -1,0 +1,27 @@
+"""Plain text: no Markdown, no HTML."""
+
+from pathlib import Path
+from typing import Any
+
+import param
+from panel.custom import JSComponent
+
+
+class PlainText(JSComponent):
+    """A text, shown character by character as it is."""
+
+    text = param.String(default="", doc="Line breaks are kept")
+    look: Any = param.Selector(
+        default="body",
+        objects=["title", "heading", "body", "quiet", "error", "report"],
+        doc="The style of the text",
+    )
+
+    _esm = Path(__file__).with_name("text.js")
+
+    def __init__(self, text: str = "", **parameters: Any) -> None:
+        super().__init__(text=text, **parameters)
+
+    def say(self, text: str) -> None:
+        """Show another text; nothing, not even its margins, if it is empty."""
+        self.param.update(text=text, visible=bool(text))

@@ -1,0 +1,40 @@
+import json
+
+import pandas as pd
+import pytest
+
+from core.cli import main
+
+
+@pytest.fixture(scope="module")
+def told(demo_path, tmp_path_factory):
+    """Return what the command says as JSON, and the table that it writes."""
+    out = tmp_path_factory.mktemp("out") / "anomalies.csv"
+    arguments = ["anomalies", str(demo_path), "--top", "7", "--resamples", "2", "--out", str(out)]
+    return arguments, out
+
+
+def test_json_and_table(told, capsys):
+    arguments, out = told
+    assert main([*arguments, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["n"] == 60
+    assert [row["rank"] for row in result["anomalies"]] == list(range(1, 8))
+    assert 0 <= result["expected_false"] <= 7
+    assert result["seconds"]["anomalies"] > 0
+    table = pd.read_csv(out, dtype={"household": str})
+    assert len(table) == 60
+    assert table["household"].head(7).tolist() == [r["household"] for r in result["anomalies"]]
+    assert {"reason", "since", "kwh_per_week", "stability", "dwelling"} <= set(table.columns)
+
+
+def test_people_read_reasons(told, capsys):
+    assert main(told[0]) == 0
+    text = capsys.readouterr().out
+    assert "rank  household" in text
+    assert text.count("\n") >= 10
+
+
+def test_half_hours_are_refused_with_the_way_out(demo_path, capsys):
+    assert main(["anomalies", str(demo_path), "--unit", "household-slots"]) == 2
+    assert "ranks households" in capsys.readouterr().err

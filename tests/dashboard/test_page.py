@@ -1,0 +1,363 @@
+"""The page in a real browser, on the demo data."""
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from page_driver import MINUTE, Driver
+from playwright.sync_api import expect
+
+from core.readings import Dataset
+from core.runs import RunConfig, run
+from core.scene.coloring import color_points
+from core.slots import slot_of
+from dashboard.state import ViewState
+
+pytestmark = pytest.mark.browser
+
+expect.set_options(timeout=MINUTE)
+
+
+@pytest.fixture(scope="module")
+def dataset(demo_path):
+    return Dataset.open(demo_path)
+
+
+@pytest.fixture(scope="module")
+def result(dataset):
+    """The run that the page opens with."""
+    return run(dataset, RunConfig())
+
+
+@pytest.fixture(scope="module")
+def driver(browser, served):
+    """The page with its first map drawn; at the end, nothing must have gone wrong in it.
+
+    The tests go on where the one before left it, as a person does: opening it is the dear part.
+    """
+    page = browser.new_page(viewport={"width": 1366, "height": 768}, accept_downloads=True)
+    errors: list[str] = []
+    hosts: set[str] = set()
+    page.on("console", lambda message: message.type == "error" and errors.append(message.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
+    page.on("dialog", lambda dialog: errors.append("a dialog opened"))
+    page.goto(served, timeout=3 * MINUTE)
+    driver = Driver(page)
+    driver.wait_for_map()
+    driver.page.wait_for_timeout(3000)  # the browser lays out what has arrived
+    yield driver
+    page.close()
+    assert errors == []
+    assert {host for host in hosts if host} == {served.removeprefix("http://")}
+
+
+def expected_bars(kwh, low, high):
+    """Shares of readings in the bars that are drawn; the last takes the tail."""
+    edges = np.array([*low, high[-1]])
+    return 100 * np.histogram(np.minimum(kwh, edges[-1]), edges)[0] / len(kwh)
+
+
+def test_it_opens_on_the_first_anomaly(driver, result):
+    label = result.units["label"].iat[result.hdr.anomalies[0]]
+    driver.expect_title(label)
+    expect(driver.page.get_by_text(re.compile(f"^Anomaly rank 1 of {result.n}"))).to_be_visible()
+    assert driver.row(0).inner_text() == label
+
+
+def test_markers_stand_where_the_run_puts_them(driver, result):
+    markers = driver.markers()
+    rows = [result.units["label"].tolist().index(label) for label in markers["label"]]
+    assert sorted(rows) == list(range(result.n))
+    np.testing.assert_allclose(np.column_stack([markers["x"], markers["y"]]), result.y[rows])
+    np.testing.assert_array_equal(markers["rank"], result.hdr.rank[rows])
+
+
+@pytest.mark.parametrize("zoomed", [False, True])
+def test_taps_show_the_readings_behind_points(driver, dataset, result, zoomed):
+    # Points with nobody close by, so that a tap is not a matter of a pixel.
+    apart = np.linalg.norm(result.y[:, None] - result.y[None], axis=2) + np.diag(
+        [np.inf] * result.n
+    )
+    order = np.argsort(-apart.min(axis=1))
+    if zoomed:
+        driver.zoom_in(*result.y[order[0]])
+    view = driver.figure()
+    (x0, x1), (y0, y1) = view["x"], view["y"]
+    inside = [row for row in order if x0 < result.y[row, 0] < x1 and y0 < result.y[row, 1] < y1]
+    assert len(inside) >= 5
+    for row in inside[:5]:
+        driver.tap(*result.y[row])
+        label = result.units["label"].iat[row]
+        driver.expect_title(label)
+        kwh = dataset.readings(label)["kwh"].to_numpy()
+        slots = slot_of(dataset.readings(label)["time"].to_numpy(), 30)
+        medians = [float(np.median(kwh[slots == slot])) for slot in range(336)]
+        driver.wait_for_medians(medians)
+        bars = driver.source("share")
+        np.testing.assert_allclose(bars["share"], expected_bars(kwh, bars["low"], bars["high"]))
+    if zoomed:
+        driver.tool("Reset")
+        driver.wait_until(f"plot.x_range.end - plot.x_range.start > {np.ptp(result.y[:, 0])}")
+
+
+def test_the_neighbours_are_listed_and_lead_on(driver, result):
+    row = result.units["label"].tolist().index(driver.title())
+    links = driver.page.locator("ol li button")
+    expect(links).to_have_count(20)
+    first = int(result.neighbors.indices[row, 0])
+    label = result.units["label"].iat[first]
+    expect(links.first).to_contain_text(label)
+    expect(links.first).to_contain_text(f"{result.neighbors.distances[row, 0]:.4f}")
+    links.first.click()
+    driver.expect_title(label)
+
+
+def test_a_click_in_the_table_goes_to_the_point_and_back(driver, result):
+    label = driver.row(1).inner_text()
+    driver.row(1).click()
+    driver.expect_title(label)
+    row = int(result.hdr.anomalies[2])
+    driver.tap(*result.y[row])
+    driver.expect_title(result.units["label"].iat[row])
+    selected = driver.page.locator(".tabulator-row.tabulator-selected:visible")
+    expect(selected).to_contain_text(result.units["label"].iat[row])
+
+
+def test_keys_walk_through_the_anomalies_and_search(driver, result):
+    driver.row(0).click()
+    driver.page.locator("h2").first.click()  # away from the table, which has arrows of its own
+    driver.page.keyboard.press("ArrowDown")
+    driver.expect_title(result.units["label"].iat[result.hdr.anomalies[1]])
+    driver.page.keyboard.press("ArrowUp")
+    driver.expect_title(result.units["label"].iat[result.hdr.anomalies[0]])
+    driver.page.keyboard.press("/")
+    expect(driver.page.get_by_role("combobox", name="Find")).to_be_focused()
+    wanted = result.units["label"].iat[7]
+    driver.page.keyboard.type(wanted)
+    driver.page.get_by_role("option", name=wanted, exact=True).click()
+    driver.expect_title(wanted)
+
+
+def test_colours_say_what_is_chosen(driver, dataset, result):
+    labels = result.units["label"].tolist()
+    for by in ("Mean demand", "tariff", "occupants", "Density", "HDR"):
+        driver.choose("Colour by", by)
+        coloring = color_points(result, by, interval_minutes=30)
+        expected = {
+            label: coloring.colors[code] for label, code in zip(labels, coloring.codes, strict=True)
+        }
+        driver.wait_for_colors(expected)
+    # The colours changed and nothing else: the view is the same.
+    assert driver.figure()["x"][0] < result.y[:, 0].min()
+
+
+def test_the_legend_hides_levels(driver, result):
+    typical = int((result.hdr.labels == "60").sum())
+    driver.page.get_by_role("button", name=re.compile("^40–60 %")).click()
+    driver.wait_until(
+        "models.some(model => model.type == 'ColumnDataSource' && 'hdr' in model.data && "
+        f"model.data.label.length == {result.n - typical})"
+    )
+    driver.page.locator("h2").first.click()
+    driver.page.keyboard.press("Escape")
+    driver.wait_until(
+        "models.some(model => model.type == 'ColumnDataSource' && 'hdr' in model.data && "
+        f"model.data.label.length == {result.n})"
+    )
+
+
+def test_layers_are_switched_one_by_one(driver):
+    driver.button("contours").click()
+    driver.wait_until(
+        "models.some(model => model.type == 'ColumnDataSource' && 'xs' in model.data && "
+        "'ys' in model.data && model.data.xs.length > 5)"
+    )
+    driver.button("contours").click()
+
+
+def test_points_in_a_box_are_listed_and_downloaded(driver, result):
+    corner, other = np.quantile(result.y, 0.25, axis=0), np.quantile(result.y, 0.75, axis=0)
+    driver.tool("Box Select")
+    driver.drag(tuple(corner), tuple(other))
+    inside = ((result.y > corner) & (result.y < other)).all(axis=1)
+    text = f"{inside.sum():,} of {result.n:,} points chosen"
+    expect(driver.page.get_by_text(text)).to_be_visible()
+    with driver.page.expect_download() as download:
+        driver.page.get_by_text("Download CSV").click()
+    with Path(download.value.path()).open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["label"] for row in rows} == set(result.units["label"][inside])
+    np.testing.assert_allclose(
+        [float(row["mean_kwh"]) for row in rows], result.units["mean_kwh"][inside], rtol=1e-9
+    )
+    driver.page.locator("h2").first.click()
+    driver.page.keyboard.press("Escape")
+    expect(driver.page.get_by_text(re.compile("points chosen"))).to_have_count(0)
+    driver.tool("Lasso Select")
+    x, y = result.y[result.hdr.anomalies[0]]
+    wide, high = np.ptp(result.y, axis=0) / 30
+    driver.drag((x - wide, y - high), (x + wide, y - high), (x, y + 1.5 * high), (x - wide, y))
+    expect(driver.page.get_by_text(re.compile(f"^1 of {result.n} points chosen"))).to_be_visible()
+    driver.page.keyboard.press("Escape")
+    driver.tool("Pan")
+    driver.page.get_by_role("tab", name="Anomalies").click()
+
+
+def test_pins_are_compared(driver, result):
+    for number in (0, 1):
+        driver.row(number).click()
+        driver.expect_title(result.units["label"].iat[result.hdr.anomalies[number]])
+        driver.button("Pin").click()
+        expect(driver.button("Unpin").nth(number)).to_be_attached()
+    pinned = "models.filter(model => model.type == 'Figure' && model.tags.includes('pinned'))"
+    ends = f"{pinned}.map(plot => plot.y_range.end)"
+    # Of four figures; the distributions share their axis, and so do the weeks.
+    driver.wait_until(f"{ends}.length == 4 && new Set({ends}).size == 2")
+    for number in (0, 1):
+        driver.row(number).click()
+        driver.expect_title(result.units["label"].iat[result.hdr.anomalies[number]])
+        driver.button("Unpin").first.click()
+        expect(driver.button("Pin")).to_be_visible()
+
+
+def test_a_household_opens_into_its_week_and_back(driver, dataset, result):
+    driver.row(0).click()
+    household = result.units["label"].iat[result.hdr.anomalies[0]]
+    driver.expect_title(household)
+    driver.button("Open its week").click()
+    driver.wait_for_map(336)
+    expect(driver.page.locator("h2").first).to_have_text(
+        re.compile(r"^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d\d:\d\d–\d\d:\d\d$")
+    )
+    driver.choose("Colour by", "Time of day")
+    driver.choose("Colour by", "Day of week")
+    # Days are no colour of the map that one comes back to: it has its own again.
+    driver.button("Back to all households").click()
+    driver.wait_for_map(result.n)
+    driver.expect_title(household)
+    expect(driver.page.get_by_role("combobox", name="Colour by")).to_have_text("HDR")
+
+
+def test_another_method_draws_another_map(driver):
+    driver.choose("Map by", "Laplacian eigenmaps")
+    driver.wait_until("plot.below[0].axis_label == 'Laplacian eigenmaps 1'")
+    driver.choose("Neighbours by", "k-d tree")
+    expect(driver.page.get_by_label("epsilon", exact=True)).to_be_visible()
+    driver.choose("Map by", "ISOMAP")
+    driver.wait_until("plot.below[0].axis_label == 'ISOMAP 1'")
+    driver.choose("Neighbours by", "Automatic")
+
+
+def test_a_setting_is_typed_and_stepped_within_its_bounds(driver, dataset, result):
+    driver.choose("Neighbours by", "k-d tree")
+    epsilon = driver.page.get_by_role("spinbutton", name="epsilon")
+    for typed, shown in (("-3", "0.0"), ("0,2", "0.2"), ("many", "0.2")):
+        epsilon.fill(typed)
+        epsilon.press("Enter")
+        expect(epsilon).to_have_value(shown)
+    epsilon.press("ArrowUp")
+    expect(epsilon).to_have_value("0.3")
+    epsilon.fill("1.5")
+    epsilon.press("ArrowDown")
+    expect(epsilon).to_have_value("1.4")
+    leaf_size = driver.page.get_by_role("spinbutton", name="leaf size")
+    leaf_size.fill("1,000")
+    leaf_size.press("Enter")
+    expect(leaf_size).to_have_value("1000")
+    # Faster than the server answers: what is typed stays, and the last of it is what counts.
+    for typed in ("2", "0.3", "4", "0.3", "5"):
+        epsilon.fill(typed)
+        epsilon.press("Enter")
+    epsilon.press_sequentially("0", delay=150)
+    expect(epsilon).to_have_value("5.00")
+    epsilon.press("Enter")
+    expect(epsilon).to_have_value("5.0")
+    driver.wait_for_map(result.n)
+    view = ViewState.from_token(driver.share().removeprefix("?view="), dataset)
+    assert view.config.neighbors_parameters == {"epsilon": 5.0, "leaf_size": 1000}
+    driver.choose("Neighbours by", "Automatic")
+    expect(epsilon).to_have_count(0)
+    driver.wait_for_map(result.n)
+
+
+def test_a_setting_says_what_it_is_for(driver, result):
+    driver.choose("Neighbours by", "k-d tree")
+    about = driver.page.get_by_text(re.compile(r"^A distance found is at most"))
+    expect(about).to_be_hidden()
+    driver.button("About epsilon").press("Enter")
+    expect(about).to_be_visible()
+    expect(driver.page.get_by_label("epsilon", exact=True)).to_have_accessible_description(
+        re.compile(r"^A distance found is at most")
+    )
+    driver.choose("Neighbours by", "Automatic")
+    driver.wait_for_map(result.n)
+
+
+def test_bad_choices_are_explained_and_the_map_stays(driver, result):
+    driver.choose("Distance", "Jensen–Shannon")
+    driver.wait_for_map(result.n)
+    driver.choose("Neighbours by", "k-d tree")
+    expect(driver.page.get_by_role("alert")).to_contain_text("cannot be searched")
+    assert len(driver.markers()["x"]) == result.n
+    driver.choose("Neighbours by", "Automatic")
+    driver.choose("Distance", "Total variation")
+    expect(driver.page.get_by_role("alert")).to_have_count(0)
+
+
+def test_some_households_are_mapped_alone(driver, result):
+    driver.choose("Households", "Ten anomalous")
+    driver.wait_for_map(10)
+    labels = result.units["label"].iloc[result.hdr.anomalies]
+    assert set(driver.markers()["label"]) == set(labels)
+    driver.choose("Households", "All")
+    driver.wait_for_map(result.n)
+
+
+def test_a_long_run_is_cancelled_and_the_map_stays(driver, result):
+    driver.choose("Map by", "t-SNE")
+    driver.wait_until("plot.below[0].axis_label == 't-SNE 1'")
+    iterations = driver.page.get_by_role("spinbutton", name=re.compile("^iterations"))
+    iterations.fill("100000")
+    iterations.press("Enter")
+    before = driver.markers()
+    driver.button("Cancel").click()
+    expect(driver.page.get_by_text("Cancelled; the map is as before.")).to_be_visible()
+    expect(driver.button("Cancel")).to_have_count(0)
+    assert driver.markers() == before
+    driver.choose("Map by", "ISOMAP")
+    driver.wait_for_map(result.n)
+
+
+def test_the_data_tab_shows_the_health_report(driver):
+    driver.page.get_by_role("tab", name="Data").click()
+    expect(driver.page.get_by_text("accepted", exact=False).first).to_be_visible()
+    driver.page.get_by_role("tab", name="Explore").click()
+
+
+def test_dark_and_light(driver, tmp_path_factory):
+    screenshots = tmp_path_factory.mktemp("screenshots")
+    driver.page.screenshot(path=screenshots / "light.png")
+    background = "() => getComputedStyle(document.querySelector('main') ?? document.body).color"
+    light = driver.page.evaluate(background)
+    driver.button("Toggle theme").click()
+    driver.page.wait_for_function(f"({background})() != '{light}'")
+    driver.page.screenshot(path=screenshots / "dark.png")
+    driver.button("Toggle theme").click()
+
+
+def test_two_sessions_do_not_disturb_each_other_and_reload_works(driver, browser, served):
+    second = browser.new_page(viewport={"width": 1366, "height": 768})
+    second.goto(served, timeout=3 * MINUTE)
+    other = Driver(second)
+    other.wait_for_map()
+    before = driver.title()
+    other.row(3).click()
+    other.expect_title(other.row(3).inner_text())
+    assert driver.title() == before
+    second.reload()
+    other.wait_for_map()
+    other.expect_title(other.row(0).inner_text())
+    second.close()

@@ -1,0 +1,156 @@
+"""README and documentation: what they tell to do is done, and what they point to is there."""
+
+import csv
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from doc_page import read_blocks
+from serving import ROOT
+
+from core.demo import make_demo
+from core.readings import Dataset
+
+sys.path.insert(0, str(ROOT / "docs"))
+
+import make_reference
+import pipeline_picture
+
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("how-to/*.md"))]
+NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
+WITH_CODE = [
+    name
+    for name in NAMES
+    if any(block.language in ("bash", "python", "indented") for block in read_blocks(ROOT / name))
+]
+# Pages with indented blocks, whose flags are read but which are not run, and why.
+NOT_RUN = {
+    "docs/deploy.md": "takes a proxy, systemd and containers; test_serve.py serves",
+    "docs/reliability.md": "takes hours, or breaks the machine on purpose",
+}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The demo data as `wattfold demo` makes them."""
+    return make_demo(tmp_path_factory.mktemp("demo") / "demo").path
+
+
+@pytest.fixture(scope="module")
+def own_files(demo, tmp_path_factory):
+    """Readings and metadata of thirty households, as a reader may have them."""
+    folder = tmp_path_factory.mktemp("own")
+    dataset = Dataset.open(demo)
+    households = dataset.households["household"].tolist()[:30]
+    with gzip.open(folder / "readings.csv.gz", "wt", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["household", "time", "kwh"])
+        for household in households:
+            readings = dataset.readings(household).head(56 * 48)
+            for time, kwh in zip(readings["time"], readings["kwh"], strict=True):
+                writer.writerow([household, f"{time:%Y-%m-%d %H:%M}", f"{kwh:.3f}"])
+    table = dataset.metadata.assign(household=dataset.households["household"])
+    table[table["household"].isin(households)].to_csv(folder / "households.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize("name", WITH_CODE)
+def test_a_reader_can_do_what_the_page_says(name, demo, own_files, tmp_path):
+    page = ROOT / name
+    shutil.copytree(own_files, tmp_path, dirs_exist_ok=True)
+    if "wattfold demo demo" not in page.read_text(encoding="utf-8"):
+        shutil.copytree(demo, tmp_path / "demo", copy_function=os.link)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", ROOT / "tests" / "support" / "doc_page.py", page],
+        cwd=tmp_path,
+        env={**os.environ, "WATTFOLD_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_other_page_has_blocks_that_are_not_run():
+    for name in NAMES:
+        if any(block.language == "indented" for block in read_blocks(ROOT / name)):
+            assert name in NOT_RUN, f"{name}: fence the indented blocks"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_somewhere(name):
+    page = ROOT / name
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    reference = {f"reference/{each}.md" for each in make_reference.pages()}
+    for target in re.findall(r"\]\(([^)#]*)[^)]*\)", text):
+        if target and not target.startswith(("http:", "https:")):
+            path = Path(os.path.normpath(page.parent / target))
+            made = path.is_relative_to(DOCS) and path.relative_to(DOCS).as_posix() in reference
+            assert made or path.exists(), f"{name} points to {target}, which is not there"
+
+
+def test_the_documentation_builds_and_asks_no_other_host(tmp_path):
+    pytest.importorskip("sphinx", reason="make docs installs it")
+    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going"]
+    # A doctree folder apart from that of `make docs`, which may be older than this checkout.
+    built = subprocess.run(
+        [*command, "-d", tmp_path / "doctrees", DOCS, tmp_path / "html"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    outside = re.compile(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*")
+    for page in (tmp_path / "html").rglob("*.html"):
+        assert not outside.findall(page.read_text(encoding="utf-8")), page.name
+
+
+def test_the_reference_tells_of_every_choice():
+    from core import BACKENDS, METHODS
+    from core.fields import FIELDS
+
+    pages = make_reference.pages()
+    for name, field in FIELDS.items():
+        assert f"| `{name}` |" in pages["fields"]
+        assert field.is_settings or field.flag in pages["commands"]
+    for name, registry in (("backends", BACKENDS), ("methods", METHODS)):
+        for entry in registry.values():
+            assert f"## {entry.name}\n" in pages[name]
+            for parameter in entry.parameters:
+                assert parameter.help in pages[name]
+                assert parameter.flag in pages["commands"]
+
+
+def modules_of(package: str) -> set[str]:
+    """What the folder holds: modules and packages."""
+    found = {path.stem for path in (ROOT / package).glob("*.py")} - {"__init__"}
+    return found | {path.parent.name for path in (ROOT / package).glob("*/__init__.py")}
+
+
+@pytest.mark.parametrize("package", ["core", "dashboard"])
+def test_the_module_table_is_that_of_the_folders(package):
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition(f"<!-- modules of {package} -->")[2].partition("<!--")[0]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert cells
+    named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(named) == sorted(modules_of(package))
+
+
+def test_the_variables_of_the_environment_are_those_of_the_code():
+    told = set(re.findall(r"`(WATTFOLD_\w+)`", (DOCS / "reference.md").read_text(encoding="utf-8")))
+    used = set()
+    for package in ("core", "dashboard"):
+        for path in (ROOT / package).rglob("*.py"):
+            used |= set(re.findall(r"WATTFOLD_[A-Z_]+", path.read_text(encoding="utf-8")))
+    assert told == used
+
+
+def test_the_picture_of_the_pipeline_is_that_of_the_script():
+    assert pipeline_picture.PICTURE.read_text(encoding="utf-8") == pipeline_picture.draw()

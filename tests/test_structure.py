@@ -1,0 +1,96 @@
+"""The rooms of the house: who may import whom."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def room(module: str) -> str:
+    """The package or top-level module that a dotted name belongs to, such as ``core.cube``."""
+    return ".".join(module.split(".")[:2])
+
+
+def imports_of(path: Path) -> set[str]:
+    """Full names of what a file imports from the two packages, wherever in the file."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+IMPORTS = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): imports_of(
+        path
+    )
+    for package in ("core", "dashboard")
+    for path in (ROOT / package).rglob("*.py")
+}
+ROOMS: dict[str, set[str]] = {}
+for _module, _names in IMPORTS.items():
+    ROOMS.setdefault(room(_module), set()).update(
+        room(name) for name in _names if name.startswith(("core.", "dashboard."))
+    )
+
+
+def test_imports_are_found():
+    assert "core.cube" in ROOMS["core.vectors"]
+    assert "dashboard.jobs" in ROOMS["dashboard.server"]
+
+
+@pytest.mark.parametrize("name", sorted(ROOMS))
+def test_no_room_leads_back_to_itself(name):
+    reached, waiting = set(), [name]
+    while waiting:
+        for other in ROOMS.get(waiting.pop(), set()) - reached - {name}:
+            reached.add(other)
+            waiting.append(other)
+    back = {other for other in reached if name in ROOMS.get(other, set())}
+    assert not back, f"{name} is imported again by {', '.join(sorted(back))}"
+
+
+def test_only_the_command_line_imports_commands():
+    users = {
+        module
+        for module, names in IMPORTS.items()
+        if any(room(name) == "core.commands" for name in names)
+    }
+    allowed = {"core.cli", "dashboard.cli", "dashboard.server.serve"}
+    assert {module for module in users if room(module) != "core.commands"} <= allowed
+
+
+def test_core_knows_nothing_of_the_page():
+    for module, names in IMPORTS.items():
+        if module.startswith("core"):
+            roots = {name.split(".")[0] for name in names}
+            assert not roots & {"dashboard", "panel", "panel_material_ui"}, module
+
+
+def test_private_modules_stay_in_their_package():
+    for module, names in IMPORTS.items():
+        for name in names:
+            parts = name.split(".")
+            if parts[0] not in ("core", "dashboard"):
+                continue
+            private = [i for i, part in enumerate(parts) if i >= 2 and part.startswith("_")]
+            if private and f"{'.'.join(parts[: private[0] + 1])}" in IMPORTS:
+                assert room(module) == room(name), f"{module} imports {name}"
+
+
+def test_one_module_decides_which_store_a_dataset_uses():
+    def makes_store(path: Path) -> bool:
+        calls = [
+            node.func
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call)
+        ]
+        return any(ast.unparse(call) in ("Store", "Store.default") for call in calls)
+
+    rooms = [path for path in (ROOT / "dashboard").rglob("*.py") if path.parent.name != "server"]
+    users = [path.name for path in rooms if makes_store(path)]
+    assert users == ["workspace.py"]
