@@ -93,6 +93,8 @@ def find_value_column(source: Source, options: IngestOptions, taken: Sequence[st
     numbers = number_columns(source, [*taken, *options.ignore_columns])
     numbers = [name for name in numbers if ("export" in kinds(name)) == (options.flow == "export")]
     if not numbers:
+        numbers = _named_columns(source, [*taken, *options.ignore_columns], options.flow)
+    if not numbers:
         raise InputError(
             f"{source.name}: no column of numbers beside {listed(taken)}; name a file with "
             "readings, one number per row or per time"
@@ -112,6 +114,27 @@ def find_value_column(source: Source, options: IngestOptions, taken: Sequence[st
     raise choose_column(
         "value_column", f"{where(source)}: the readings may be in {listed(numbers)}", numbers
     )
+
+
+def _named_columns(source: Source, taken: Sequence[str], flow: str) -> list[str]:
+    """Return the columns that are readings by their names, many of them unreadable."""
+    return [
+        column
+        for column in source.columns
+        if column not in taken
+        and not is_no_reading(column)
+        and ("export" in kinds(column)) == (flow == "export")
+        and any(word in column.lower() for word in _VALUE_WORDS)
+        and any(_is_number(row[source.place(column)]) for row in source.rows)
+    ]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def number_columns(source: Source, taken: Sequence[str]) -> list[str]:

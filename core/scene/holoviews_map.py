@@ -125,10 +125,18 @@ class MapStreams:
         for told in (self.ranges, self.size):
             told.add_subscriber(lambda **_: streams.Stream.trigger(self._update_views()))
 
-    def show(self, scene: MapScene, *, theme: Theme = LIGHT) -> None:
-        """Show a scene."""
+    def show(
+        self,
+        scene: MapScene,
+        *,
+        theme: Theme = LIGHT,
+        rings: Sequence[int] = (),
+        neighbors: Sequence[int] = (),
+    ) -> None:
+        """Show a scene, with its selection: rows of the scene before may not be in this one."""
         self.scene.update(scene=scene, theme=theme)
-        streams.Stream.trigger([self.scene, *self._update_views()])
+        self.selection.update(rings=list(rings), neighbors=list(neighbors))
+        streams.Stream.trigger([self.scene, self.selection, *self._update_views()])
 
     def select(self, rings: Sequence[int], neighbors: Sequence[int] = ()) -> None:
         """Ring rows, and join the first of them with others."""

@@ -112,14 +112,20 @@ class MapView:
             ranges = explorer.ranges
             seen = (None, None) if ranges is None else (ranges[:2], ranges[2:])
             self.streams.ranges.update(x_range=seen[0], y_range=seen[1])
-        self.streams.show(self.scene, theme=DARK if explorer.dark else LIGHT)
+        rings, neighbors = self._selection()
+        theme = DARK if explorer.dark else LIGHT
+        self.streams.show(self.scene, theme=theme, rings=rings, neighbors=neighbors)
 
     def _mark(self, *_: param.parameterized.Event) -> None:
-        """Ring the point that is looked at and those pinned; draw the edges to its neighbours."""
+        if self.scene is not None:
+            self.streams.select(*self._selection())
+
+    def _selection(self) -> tuple[list[int], list[int]]:
+        """The point that is looked at and those pinned, and the neighbours it is joined with."""
         explorer = self.explorer
-        rings, neighbors = [], []
-        if explorer.run is not None and explorer.selected is not None:
-            rings = [explorer.selected, *explorer.pins]
-            if "edges" in explorer.layers:
-                neighbors = explorer.neighbors_of(explorer.selected)[0].tolist()
-        self.streams.select(rings, neighbors)
+        if explorer.selected is None:
+            return [], []
+        joined: list[int] = []
+        if "edges" in explorer.layers:
+            joined = explorer.neighbors_of(explorer.selected)[0].tolist()
+        return [explorer.selected, *explorer.pins], joined

@@ -14,7 +14,8 @@ HEAVY = {
     *("scipy", "sklearn", "umap"),
 }
 # The formats are listed with their readers.
-NEEDED = {"ingest": {"duckdb", "pandas", "pyarrow"}}
+READERS = {"duckdb", "pandas", "pyarrow"}
+NEEDED = {"ingest": READERS, "append": READERS}
 
 SCRIPT = """
 import sys

@@ -134,7 +134,7 @@ def test_keys_walk_through_the_anomalies_and_search(driver, result):
     driver.page.keyboard.press("ArrowUp")
     driver.expect_title(result.units["label"].iat[result.hdr.anomalies[0]])
     driver.page.keyboard.press("/")
-    expect(driver.page.get_by_role("combobox", name="Find")).to_be_focused()
+    expect(driver.page.get_by_role("combobox", name="Find", exact=True)).to_be_focused()
     wanted = result.units["label"].iat[7]
     driver.page.keyboard.type(wanted)
     driver.page.get_by_role("option", name=wanted, exact=True).click()

@@ -32,6 +32,8 @@ class Driver:
         expect(self.page.get_by_text(re.compile(rf"^{count} points(,| in)"))).to_be_visible(
             timeout=3 * MINUTE
         )
+        if n is not None:
+            self.wait_until(f"markers?.data.label.length == {n}")
 
     def title(self) -> str:
         """What the point that is looked at is called."""

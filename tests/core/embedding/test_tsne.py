@@ -56,7 +56,7 @@ def test_exact_gradient_is_that_of_opentsne_without_approximation():
 
 
 def test_more_dimensions_of_many_points_are_refused(monkeypatch):
-    monkeypatch.setattr("core.embedding.tsne.EXACT_LIMIT", 50)
+    monkeypatch.setattr("core.embedding._repulsion.EXACT_LIMIT", 50)
     x = curved_sheet(60)
     with pytest.raises(InputError, match="at most 3 coordinates, not 4"):
         embed("tsne", neighbors_of(x, 30), vectors_of(x), dim=4, perplexity=10.0)

@@ -55,4 +55,5 @@ def test_the_python_lines_repeat_the_run(dataset, tmp_path):
     )
     for number, config in enumerate(CONFIGS):
         found = pd.read_parquet(tmp_path / f"{number}.parquet")
-        pd.testing.assert_frame_equal(found, run(dataset, config).table(), check_exact=True)
+        # Another process: linear algebra may add in another order, and differ in the last bits.
+        pd.testing.assert_frame_equal(found, run(dataset, config).table(), rtol=1e-9)
