@@ -51,6 +51,9 @@ class Explorer(Choices):
         default=None, length=4, allow_None=True, doc="The visible part of the map"
     )
     dark: Any = param.Boolean(default=False, doc="Whether the page is dark")
+    is_stale: Any = param.Boolean(
+        default=False, doc="Whether the settings are no longer those of the map"
+    )
     restore_problem: Any = param.String(default="", doc="What of a restored view is not shown")
     notes: Any = param.Dict(default={}, doc="What the analyst wrote on points, by their full name")
 
@@ -340,6 +343,13 @@ class Explorer(Choices):
         if text and len(others) >= MAXIMUM_NOTES:
             raise InputError(f"there are {MAXIMUM_NOTES:,} notes, and no room for more")
         self.notes = {**others, name: text} if text else others
+
+
+def point_noun(unit: str, interval_minutes: int) -> str:
+    """What the points of a map are, in words."""
+    if unit in ("profiles", "households"):
+        return "households"
+    return {30: "half-hours", 60: "hours", 15: "quarter-hours"}.get(interval_minutes, "intervals")
 
 
 def _first_row(run: Run) -> int:
