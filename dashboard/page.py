@@ -28,6 +28,7 @@ from dashboard.explore import (
 from dashboard.export import ExportDialog, Sharing
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
+from dashboard.keeps import Keeps
 from dashboard.state import Explorer, ViewState
 from dashboard.theme import FULL_HEIGHT, NOT_ON_PHONES
 from dashboard.widgets import (
@@ -43,6 +44,7 @@ from dashboard.widgets import (
 
 # Pixels that the panes have when the page is first opened.
 _SETTINGS_WIDTH, _DETAIL_WIDTH, _DRAWER_HEIGHT = 272, 396, 172
+_ZOOM_STEP = 1.5
 # As many names as the search field can hold; with more points, it offers households.
 _MAXIMUM_NAMES = 5_000
 
@@ -81,6 +83,7 @@ class DatasetPage:
         self.map = MapView(self.explorer)
         self.detail = PointDetail(self.explorer)
         self.data = DataTab(workspace)
+        self.keeps = Keeps(workspace, self.explorer, name=self._name, link=link)
         self.keys = self._make_keys()
         self.sharing = Sharing(
             workspace, folder, self.explorer, link, closed=self.keys.restore_focus
@@ -121,8 +124,12 @@ class DatasetPage:
                 "ArrowLeft": lambda: explorer.step(-1),
                 "Escape": explorer.clear,
                 "Control+z": lambda: self.sharing.undo(),
-                "Control+Z": lambda: self.sharing.redo(),
+                "Control+Shift+z": lambda: self.sharing.redo(),
                 "Control+y": lambda: self.sharing.redo(),
+                "+": lambda: self.map.zoom(_ZOOM_STEP),
+                "=": lambda: self.map.zoom(_ZOOM_STEP),
+                "-": lambda: self.map.zoom(1 / _ZOOM_STEP),
+                "0": lambda: setattr(explorer, "ranges", None),
                 "/": lambda: self.search.focus(),
             }
         )
@@ -309,6 +316,7 @@ class DatasetPage:
         return [
             self.settings,
             self.keys,
+            *self.keeps.parts,
             self.sharing.dialog,
             self.exporting.dialog,
             self.exporting.download,

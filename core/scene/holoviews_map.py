@@ -38,7 +38,7 @@ _LOOK = ("color", "marker", "size", "line_color", "line_width", "alpha")
 _TOOLTIP = """
 <div style="max-width: 260px; line-height: 1.35; overflow-wrap: anywhere">
   <b>@label</b><div>@value</div><div>@hdr · rank @rank{0,0}</div>
-  <div>mean @mean_kwh{0.000} kWh · @m{0,0} readings</div>
+  <div>@mean_kwh{0.00} kWh per reading · @m{0,0} readings</div>
 </div>
 """
 

@@ -4,6 +4,7 @@ Ids and column names come from people's files. Every part here shows them as tex
 """
 
 from dashboard.widgets._appearance import Appearance
+from dashboard.widgets._browser import BrowserStore, PageAddress
 from dashboard.widgets._connection import ConnectionNotice
 from dashboard.widgets._copy_text import CopyText
 from dashboard.widgets._dialogs import make_dialog
@@ -27,6 +28,7 @@ from dashboard.widgets._text import PlainText
 __all__ = [
     "COMPACT",
     "Appearance",
+    "BrowserStore",
     "ColorKey",
     "ConnectionNotice",
     "CopyText",
@@ -35,6 +37,7 @@ __all__ = [
     "FileDrop",
     "JobStatus",
     "MapMarks",
+    "PageAddress",
     "PageKeys",
     "PeriodField",
     "PlainText",

@@ -146,7 +146,15 @@ def test_fields_have_names(page):
 def test_tab_leads_from_the_bar_through_the_choices_to_the_map(page):
     page.evaluate("() => document.activeElement?.blur()")
     focused = walk(page, 60)
-    wanted = ("Settings", "Explore", "Find", "Toggle theme", "Open data", "Seldom changed", "Anomalies")
+    wanted = (
+        "Settings",
+        "Explore",
+        "Find",
+        "Toggle theme",
+        "Open data",
+        "Seldom changed",
+        "Anomalies",
+    )
     assert [name for name in focused if name in wanted] == list(wanted)
 
 
