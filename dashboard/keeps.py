@@ -37,10 +37,12 @@ class Keeps:
         self._link = link
         self._first: ViewState | None = None
         self._pins: list[str] = []
-        self.address = PageAddress(self._go_to, title=f"{name} · Wattfold")
-        self.store = BrowserStore(self._take_in, key=f"notes:{workspace.dataset.digest[:16]}")
+        schedule = workspace.pool.schedule
+        self.address = PageAddress(self._go_to, schedule, title=f"{name} · Wattfold")
+        key = f"notes:{workspace.dataset.digest[:16]}"
+        self.store = BrowserStore(self._take_in, schedule, key=key)
         self.parts: list[pn.viewable.Viewable] = [self.address, self.store]
-        explorer.param.watch(coalesced(workspace.pool.schedule, self._write), list(REMEMBERED))
+        explorer.param.watch(coalesced(schedule, self._write), list(REMEMBERED))
         explorer.param.watch(self._keep, ["notes", "pins"])
         explorer.param.watch(self._pin_again, "run", precedence=7)
 

@@ -5,23 +5,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import panel as pn
 import param
 from panel.custom import JSComponent
 
+from dashboard.jobs import Schedule
+
 
 class _Unseen(JSComponent):
-    """A component that shows nothing; messages from the browser go to ``told``."""
+    """A component that shows nothing; what the browser tells goes to ``told`` by ``schedule``."""
 
     __abstract = True
 
-    def __init__(self, told: Callable[[Any], None], **parameters: Any) -> None:
+    def __init__(self, told: Callable[[Any], None], schedule: Schedule, **parameters: Any) -> None:
         super().__init__(width=0, height=0, margin=0, **parameters)
         self._told = told
+        self._schedule = schedule
 
     def _handle_msg(self, message: Any) -> None:
-        # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
-        pn.state.execute(partial(self._told, message), schedule=True)
+        # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs, and
+        # the first come while the page is still being drawn.
+        self._schedule(partial(self._told, message))
 
 
 class PageAddress(_Unseen):
