@@ -138,6 +138,8 @@ class GuardedSocket(WSHandler):
 
     async def _answer(self, message: Message[Any]) -> None:
         connection = self.connection
+        if connection is None or self.handler is None:  # it was closed meanwhile
+            return
         try:
             answer = await self.handler.handle(message, connection)
         except Exception as error:
@@ -157,7 +159,6 @@ def guard_messages() -> None:
 
     The routes of an application are a list that Bokeh documents and Panel fills.
     """
-    per_app_patterns[:] = [
-        (path, GuardedSocket if issubclass(handler, BokehSocket) else handler, *options)
-        for path, handler, *options in per_app_patterns
-    ]
+    for place, (path, handler, *_) in enumerate(per_app_patterns):
+        if issubclass(handler, BokehSocket):
+            per_app_patterns[place] = (path, GuardedSocket)
