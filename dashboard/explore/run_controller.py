@@ -156,7 +156,8 @@ class RunController:
             return
         with pn.io.unlocked():  # all of it in one message
             self.explorer.show(run)
-            self._show_result(seconds)
+            if self.explorer.run is run:  # not so if it is of a view that does not fit
+                self._show_result(seconds)
 
     def _show_result(self, seconds: float | None) -> None:
         run = self.explorer.run
