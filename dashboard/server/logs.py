@@ -112,6 +112,30 @@ def is_news(record: logging.LogRecord) -> bool:
     return record.msg != _LEFT and not isinstance(error, WebSocketClosedError)
 
 
+class LimitRepeats(logging.Filter):
+    """Passes a few of the same event a minute; the next that passes tells how many did not.
+
+    Events are the same if they come from one place in the code: what is wrong again and again, as
+    when no connection can be accepted, does not fill a disk.
+    """
+
+    def __init__(self, *, burst: int = 20, seconds: float = 60.0) -> None:
+        super().__init__()
+        self._burst, self._seconds = burst, seconds
+        self._seen: dict[tuple[str, int], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to pass an event."""
+        place = (record.pathname, record.lineno)
+        start, count = self._seen.get(place, (record.created, 0))
+        if abs(record.created - start) >= self._seconds:  # or the clock was set back
+            if count > self._burst:
+                record.left_out = count - self._burst
+            start, count = record.created, 0
+        self._seen[place] = start, count + 1
+        return count < self._burst
+
+
 def set_up(level: Level, *, as_json: bool | None = None) -> None:
     """Send the logs of this process to standard error.
 
@@ -124,6 +148,7 @@ def set_up(level: Level, *, as_json: bool | None = None) -> None:
     handler.setFormatter(DiscreetFormatter(as_json=as_json, discreet=level != "debug"))
     if level != "debug":
         handler.addFilter(is_news)
+        handler.addFilter(LimitRepeats())
         # BokehJS takes what the server sends for new until it has sent something itself, and sends
         # it back whole the first time that it mentions it; the server keeps its own.
         warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)

@@ -14,6 +14,7 @@ from core.runs import Store
 from core.version import describe
 from dashboard.jobs import run_jobs
 from dashboard.server import health
+from dashboard.server.connection_limit import bound_connections
 from dashboard.server.logs import log_request
 from dashboard.server.loop_lag import loop_lag
 from dashboard.server.message_guard import MAXIMUM_FRAGMENT_BYTES, guard_messages
@@ -23,8 +24,8 @@ from dashboard.session import count_sessions, create_page, dispose_all_sessions
 
 # A page has no form; nothing large comes by HTTP.
 _MAXIMUM_BODY_BYTES = 2**20
-# A connection without a whole request for so long is closed; websockets are pinged instead.
-_IDLE_SECONDS = 60
+# A connection that sends no whole request for so long is closed; websockets are pinged instead.
+_IDLE_SECONDS = 30
 # Looked at every so often, a session whose page was closed so long ago ends: within 35 s.
 _CHECK_SESSIONS_MILLISECONDS = 10_000
 _UNUSED_SESSION_MILLISECONDS = 20_000
@@ -67,6 +68,7 @@ def make_server(settings: ServerSettings) -> Server:
     # From the start on, so that workers are warm when somebody wants a map.
     run_jobs.pool()
     guard_messages()
+    bound_connections()
     server = get_server(
         create_page,
         title="Wattfold",

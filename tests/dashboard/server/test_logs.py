@@ -170,3 +170,20 @@ def test_a_request_is_told_without_its_query(status, level, caplog):
     for discreet in (True, False):
         line = DiscreetFormatter(as_json=True, discreet=discreet).format(record)
         assert "1003" not in line
+
+
+def test_what_is_wrong_again_and_again_does_not_fill_the_log():
+    limit = logs.LimitRepeats(burst=3, seconds=60)
+    records = [record_of("asyncio", "Exception in callback") for _ in range(100)]
+    for number, record in enumerate(records):
+        record.created = 1000.0 + number
+    passed = [record for record in records if limit.filter(record)]
+    assert [record.created - 1000 for record in passed] == [0, 1, 2, 60, 61, 62]
+    assert [getattr(record, "left_out", 0) for record in passed] == [0, 0, 0, 57, 0, 0]
+    other = record_of("asyncio", "something else")
+    other.lineno = 2
+    other.created = 1100.0
+    assert limit.filter(other)
+    earlier = record_of("asyncio", "Exception in callback")
+    earlier.created = 5.0
+    assert limit.filter(earlier)
