@@ -6,7 +6,6 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel import Row
 
 from core.errors import WattfoldError
 from core.neighbors import BACKENDS
@@ -17,7 +16,7 @@ from core.runs.forecast import Forecast, forecast
 from dashboard.jobs import FollowedJob, coalesced, run_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
-from dashboard.widgets import JobStatus, PlainText, column, duration
+from dashboard.widgets import JobStatus, PlainText, column, duration, row
 
 # What takes longer waits for Run.
 _AT_ONCE_SECONDS = 15.0
@@ -33,18 +32,19 @@ class RunController:
         self.job: FollowedJob | None = None  # looks for the run or computes it
         self._config: RunConfig | None = None
         self._faster_backend = ""
-        self.status = JobStatus(side=12)
+        self.status = JobStatus(side=8)
         self.error = PlainText(look="error", visible=False, **_TEXT)
-        self.notices = PlainText(look="quiet", **_TEXT)
+        self.notices = PlainText(look="quiet", visible=False, **_TEXT)
+        self.notes = pmui.Button(
+            label="", variant="text", size="small", visible=False, margin=(2, 8), align="center"
+        )
         # Of a link or a file, until a setting changes.
         self.warning = PlainText(look="error", visible=False, **_TEXT)
-        self.run = pmui.Button(label="Run", size="small", visible=False, margin=(4, 4, 4, 12))
-        self.faster = pmui.Button(
-            label="", size="small", variant="outlined", visible=False, margin=(4, 4)
-        )
-        self.cancel = pmui.Button(
-            label="Cancel", variant="outlined", size="small", visible=False, margin=(4, 12)
-        )
+        small: dict[str, Any] = {"size": "small", "visible": False, "align": "center"}
+        self.run = pmui.Button(label="Run", margin=(2, 4), **small)
+        self.faster = pmui.Button(label="", variant="outlined", margin=(2, 4), **small)
+        self.cancel = pmui.Button(label="Cancel", variant="outlined", margin=(2, 8), **small)
+        self.notes.on_click(lambda _: setattr(self.notices, "visible", not self.notices.visible))
         self.run.on_click(lambda _: self._compute())
         self.faster.on_click(lambda _: self._compute_faster())
         self.cancel.on_click(lambda _: self._cancel())
@@ -52,13 +52,10 @@ class RunController:
         self._follow_settings = coalesced(workspace.pool.schedule, self.follow_settings)
         explorer.param.watch(self._on_setting, Explorer.CHOICES)
         explorer.param.watch(lambda event: self.warning.say(event.new), "restore_problem")
-        self.panel = column(
-            self.status.panel,
-            self.error,
-            Row(self.run, self.faster, self.cancel, margin=0),
-            self.warning,
-            self.notices,
+        self.line = row(
+            self.status.panel, self.run, self.faster, self.cancel, self.notes, min_width=330
         )
+        self.messages = column(self.error, self.warning, self.notices)
 
     def _on_setting(self, *_: param.parameterized.Event) -> None:
         self.explorer.restore_problem = ""
@@ -172,6 +169,10 @@ class RunController:
         how = ", loaded from the cache" if seconds is None else f" in {seconds:.1f} s"
         self.status.say(f"{run.n:,} points{how}")
         self.notices.text = "\n".join(f"• {notice}" for notice in run.notices)
+        count = len(run.notices)
+        label = f"{count} {'note' if count == 1 else 'notes'} on this map"
+        self.notes.param.update(label=label, visible=count > 0)
+        self.notices.visible = self.notices.visible and count > 0
 
     def _cancel(self) -> None:
         self._stop()
