@@ -4,7 +4,6 @@ Ids and column names come from people's files. Every part here shows them as tex
 """
 
 from dashboard.widgets._appearance import Appearance
-from dashboard.widgets._connection import ConnectionNotice
 from dashboard.widgets._copy_text import CopyText
 from dashboard.widgets._dialogs import make_dialog
 from dashboard.widgets._download import Download
@@ -13,6 +12,7 @@ from dashboard.widgets._job_status import JobStatus, duration
 from dashboard.widgets._keys import PageKeys
 from dashboard.widgets._layout import column, row, wrapped_row
 from dashboard.widgets._legend import ColorKey
+from dashboard.widgets._page_notice import PageNotice
 from dashboard.widgets._point_links import PointLinks
 from dashboard.widgets._section import section
 from dashboard.widgets._settings_form import SettingsForm
@@ -26,13 +26,13 @@ __all__ = [
     "COMPACT",
     "Appearance",
     "ColorKey",
-    "ConnectionNotice",
     "CopyText",
     "Download",
     "FileDrop",
     "JobStatus",
     "MapMarks",
     "PageKeys",
+    "PageNotice",
     "PlainText",
     "PointLinks",
     "SettingsForm",
