@@ -6,6 +6,7 @@ from core.commands import (
     cache,
     demo,
     embed,
+    groups,
     info,
     ingest,
     place,
@@ -13,4 +14,4 @@ from core.commands import (
     watch,
 )
 
-COMMANDS = (demo, ingest, append, info, embed, anomalies, place, watch, study, cache)
+COMMANDS = (demo, ingest, append, info, embed, anomalies, groups, place, watch, study, cache)
