@@ -22,6 +22,7 @@ _HOMES = {
     "embed": "core.embedding",
     "find_anomalies": "core.anomalies",
     "find_neighbors": "core.neighbors",
+    "find_segments": "core.segments",
     "group_by": "core.groups",
     "hdr_density": "core.density",
     "household_demand": "core.groups",

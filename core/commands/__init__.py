@@ -10,8 +10,22 @@ from core.commands import (
     info,
     ingest,
     place,
+    segments,
     study,
     watch,
 )
 
-COMMANDS = (demo, ingest, append, info, embed, anomalies, groups, place, watch, study, cache)
+COMMANDS = (
+    demo,
+    ingest,
+    append,
+    info,
+    embed,
+    anomalies,
+    groups,
+    segments,
+    place,
+    watch,
+    study,
+    cache,
+)
