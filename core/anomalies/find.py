@@ -13,6 +13,7 @@ from core.anomalies.detectors import DETECTORS
 from core.anomalies.evidence import combined_p, false_discovery_rate, tail_values
 from core.anomalies.homes import Finding, Homes
 from core.anomalies.options import RESAMPLES, THRESHOLD, TOP
+from core.anomalies.pattern import explain_pattern
 from core.anomalies.statistics import present_mean
 from core.anomalies.symptoms import RESOLUTION, Symptoms, summarize, to_half_hours
 from core.anomalies.weeks import Weeks, read_weeks
@@ -158,9 +159,9 @@ def rank_households(
     unusual = order[p[order] <= threshold]
     findings = {}
     for done, row in enumerate(unusual, start=1):
-        detector, statistic = labels[loudest[row]]
-        explain = DETECTORS[detector].explain
-        findings[str(names[row])] = explain(homes, int(row), statistic)
+        loudest[row], findings[str(names[row])] = _explain(
+            homes, int(row), tails[row], int(loudest[row]), labels
+        )
         progress(0.9 + 0.1 * done / len(unusual), "Explaining")
     since = level_changes(symptoms, weeks.monday)
     rows = []
@@ -195,16 +196,17 @@ def rank_households(
     )
 
 
-# Which detector explains when several are loud: a dead meter also changed, a load on one day
-# also spoils the week's rhythm. Its tail must reach a share of the loudest one, and a least value.
+# Which detector explains when several are loud: a dead meter also changed, a week out of rhythm
+# has days with more load than others. Its tail must reach a share of the loudest one, and a
+# least value.
 PRIORITY = {
     "meter": (0.3, 7.0),
+    "rhythm": (0.85, 4.5),
     "event": (0.65, 4.5),
     "clock": (0.85, 4.5),
     "hours": (0.7, 4.5),
     "level": (0.85, 4.5),
     "changed": (0.7, 4.5),
-    "rhythm": (0.7, 4.5),
 }
 
 
@@ -223,6 +225,22 @@ def speaking_statistics(tails: np.ndarray, labels: Sequence[tuple[str, str]]) ->
         chosen[loud] = own[loud].argmax(axis=1)
         open_rows &= ~loud
     return chosen
+
+
+def _explain(
+    homes: Homes,
+    row: int,
+    tails: np.ndarray,
+    first: int,
+    labels: Sequence[tuple[str, str]],
+) -> tuple[int, Finding]:
+    """Return what is unusual, told by ``first`` or the loudest statistic that can tell it."""
+    for index in (first, *np.argsort(-tails, kind="stable")):
+        detector, statistic = labels[index]
+        finding = DETECTORS[detector].explain(homes, row, statistic)
+        if finding is not None:
+            return int(index), finding
+    return first, explain_pattern(homes, row, labels[first][1])
 
 
 def measure_tails(
