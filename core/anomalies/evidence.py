@@ -55,7 +55,7 @@ def week_groups(n_weeks: np.ndarray) -> np.ndarray:
 ORDINARY = np.log(6)
 POWER = 1.75
 
-# The part of the households, from the quietest on, to which the tail of the combined p is fitted.
+# The quantiles between which a tail is fitted.
 FITTED = (0.3, 0.8)
 
 
@@ -67,20 +67,27 @@ def loudness(tails: np.ndarray) -> np.ndarray:
 def combined_p(tails: np.ndarray, n_weeks: np.ndarray) -> np.ndarray:
     """Return one p per household: how many ordinary ones are this loud, (n,).
 
-    The loudness of the quietest households is counted, that of the others has an exponential tail
-    fitted between the 30 % and the 80 % quantile: faults, which are few, are beyond it.
+    The tail is fitted to the quieter households: faults, which are few, are beyond it.
     """
     loud = loudness(tails)
     groups = week_groups(n_weeks)
     p = np.empty(len(tails))
-    low, high = FITTED
     for group in range(groups.max() + 1):
-        rows = groups == group
-        own = loud[rows]
-        start, stop = np.quantile(own, FITTED)
-        scale = max((stop - start) / np.log((1 - low) / (1 - high)), 1e-6)
-        at_least = (own[None, :] >= own[:, None]).mean(axis=1)
-        p[rows] = np.where(own > start, (1 - low) * np.exp((start - own) / scale), at_least)
+        p[groups == group] = exponential_tail(loud[groups == group])
+    return p
+
+
+def exponential_tail(values: np.ndarray) -> np.ndarray:
+    """Return the share of ordinary values that reach each one, (n,).
+
+    Low values are counted, the others have an exponential tail fitted between the 30 % and the
+    80 % quantile.
+    """
+    low, high = FITTED
+    start, stop = np.quantile(values, FITTED)
+    scale = max((stop - start) / np.log((1 - low) / (1 - high)), 1e-6)
+    at_least = 1 - np.searchsorted(np.sort(values), values, side="left") / len(values)
+    p = np.where(values > start, (1 - low) * np.exp((start - values) / scale), at_least)
     return np.clip(p, np.finfo(float).tiny, 1.0)
 
 
