@@ -4,7 +4,7 @@ from dashboard.explore.map_view import MapView
 from dashboard.explore.point_detail import PinnedPoints, PointDetail
 from dashboard.explore.point_tables import anomaly_table, chosen_table
 from dashboard.explore.run_controller import RunController
-from dashboard.explore.settings_panel import sidebar
+from dashboard.explore.settings_panel import map_summary, settings
 
 __all__ = [
     "MapView",
@@ -13,5 +13,6 @@ __all__ = [
     "RunController",
     "anomaly_table",
     "chosen_table",
-    "sidebar",
+    "map_summary",
+    "settings",
 ]

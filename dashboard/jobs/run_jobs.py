@@ -38,6 +38,11 @@ def find(workspace: Workspace, config: RunConfig) -> FollowedJob:
     return workspace.pool.call(_read_run, workspace.dataset, workspace.store, config)
 
 
+def graph_stored(workspace: Workspace, config: RunConfig) -> bool:
+    """Whether only the map of a run is to be made, its neighbours being stored."""
+    return Runner(workspace.dataset, store=workspace.store).graph_stored(config)
+
+
 def _read_run(dataset: Dataset, store: Store, config: RunConfig) -> Run | None:
     runner = Runner(dataset, store=store)
     if not runner.stored(config):
