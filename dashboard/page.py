@@ -12,17 +12,19 @@ from core.version import describe
 from dashboard.compare import CompareTab
 from dashboard.data import DataTab
 from dashboard.explore import (
+    AnomalyList,
+    MapPaths,
     MapView,
     PinnedPoints,
     PointDetail,
     RunController,
-    anomaly_table,
     chosen_table,
     sidebar,
 )
 from dashboard.export import ExportDialog, Sharing
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
+from dashboard.periods import PeriodsTab
 from dashboard.state import Explorer, ViewState
 from dashboard.widgets import ColorKey, PageKeys, PlainText, row
 
@@ -63,8 +65,11 @@ class DatasetPage:
         self.explorer = Explorer(self.dataset)
         self.run_controller = RunController(workspace, self.explorer)
         self.map = MapView(self.explorer)
-        self.detail = PointDetail(self.explorer)
+        self.detail = PointDetail(workspace, self.explorer)
+        self.anomalies = AnomalyList(workspace, self.explorer)
+        self.paths = MapPaths(workspace, self.explorer, self.map)
         self.data = DataTab(workspace)
+        self.periods = PeriodsTab(workspace, self.explorer)
         self.keys = self._make_keys()
         self.sharing = Sharing(
             workspace, folder, self.explorer, link, closed=self.keys.restore_focus
@@ -138,7 +143,8 @@ class DatasetPage:
             if self.map.scene is not None:
                 legend.show_scene(self.map.scene, dark=explorer.dark)
 
-        explorer.param.watch(draw, ["run", "color_by", "safe_colors", "dark"], precedence=5)
+        drawn = ["run", "color_by", "safe_colors", "dark", "unusual", "listed", "list_order"]
+        explorer.param.watch(draw, drawn, precedence=5)
         return legend
 
     def _controls(self) -> pn.viewable.Viewable:
@@ -184,7 +190,7 @@ class DatasetPage:
         map_place = pn.Column(waiting, sizing_mode="stretch_both", min_height=280, margin=0)
         detail_place = pn.Column(
             PlainText(
-                "Choose a point on the map to see the demand behind it.",
+                "The story of a home is told here. Choose one on the map or in the list below it.",
                 look="quiet",
                 margin=(20, 12),
             ),
@@ -208,7 +214,7 @@ class DatasetPage:
 
         self.run_controller.error.param.watch(tell, "text")
         tables = pmui.Tabs(
-            ("Anomalies", anomaly_table(self.explorer)),
+            ("Anomalies", self.anomalies.panel),
             ("Chosen", chosen_table(self.explorer)),
             sizing_mode="stretch_width",
             margin=0,
@@ -222,6 +228,7 @@ class DatasetPage:
                     self._controls(),
                     self._legend(),
                     map_place,
+                    self.paths.player,
                     tables,
                     sizing_mode="stretch_both",
                     margin=0,
@@ -244,11 +251,12 @@ class DatasetPage:
         self.tabs = pmui.Tabs(
             ("Explore", self._explore()),
             ("Compare", self.compare.view),
+            ("Periods", self.periods.view),
             ("Data", self.data.view),
             sizing_mode="stretch_both",
             margin=0,
         )
-        shown = {1: self.compare.show, 2: self.data.show}
+        shown = {1: self.compare.show, 2: self.periods.show, 3: self.data.show}
         self.tabs.param.watch(lambda event: shown.get(event.new, lambda: None)(), "active")
         return [
             self.tabs,

@@ -18,6 +18,7 @@ from dashboard.widgets._settings_form import SettingsForm
 from dashboard.widgets._small_map import MapMarks, SmallMap
 from dashboard.widgets._tables import COMPACT, make_table
 from dashboard.widgets._text import PlainText
+from dashboard.widgets._time_player import TimePlayer
 
 __all__ = [
     "COMPACT",
@@ -33,6 +34,7 @@ __all__ = [
     "PointLinks",
     "SettingsForm",
     "SmallMap",
+    "TimePlayer",
     "column",
     "duration",
     "make_dialog",

@@ -1,5 +1,6 @@
 const LOOKS = {
   title: "font-size: 1.15rem; font-weight: 600; margin: 0",
+  headline: "font-size: 0.95rem; font-weight: 600; margin: 0; line-height: 1.35",
   heading: "font-size: 0.82rem; font-weight: 600; margin: 0; letter-spacing: 0.01em",
   body: "font-size: 0.85rem; margin: 0; line-height: 1.4",
   quiet: "font-size: 0.8rem; margin: 0; line-height: 1.4; opacity: 0.72",
