@@ -19,7 +19,8 @@ from dashboard.jobs.session_folder import remove_abandoned_folders
 from dashboard.jobs.workspace import Workspace
 from dashboard.page import DatasetPage
 from dashboard.page_schedule import schedule_on
-from dashboard.widgets import ConnectionNotice, PlainText
+from dashboard.theme import MATERIAL, PAGE_CSS
+from dashboard.widgets import Appearance, ConnectionNotice, PlainText
 
 _log = logging.getLogger(__name__)
 
@@ -27,16 +28,6 @@ _log = logging.getLogger(__name__)
 _FIRST_MAP_SECONDS = 1.0
 
 _FAILED = "The page could not be made; the server's log says why. Reload it to try again."
-
-# The library greys the page out until its last plot is drawn: let the wheel turn in the bar, and
-# the page be seen. What is clicked before that would be lost, so the cover stays, unless the server
-# is gone: then the notice offers a reload.
-_LOADER = """
-#loader {background: none; cursor: progress}
-#loader.error {pointer-events: none}
-#loader .spinner {position: fixed; left: 185px; top: 23px; width: 22px; height: 22px;
-                  border-width: 3px}
-"""
 
 
 class Session:
@@ -46,13 +37,12 @@ class Session:
         self.pool = SessionPool(run_jobs.pool(), schedule_on(pn.state.curdoc))
         self.folder = SessionFolder()
         self.connection = ConnectionNotice()
+        self.appearance = Appearance()
         self.data = OpenDataDialog(
             self.pool, self.folder, self._show_other, closed=lambda: self.page.keys.restore_focus()
         )
         self.page = self._make_page(Workspace.of_server(dataset, self.pool), link)
-        self.view = _make_frame(
-            header=self.page.header(), sidebar=self.page.sidebar(), main=self._main()
-        )
+        self.view = _make_frame(header=self.page.header(), main=self._main())
         self.view.param.watch(self._follow_theme, "dark_theme")
         self._follow_theme()
 
@@ -63,15 +53,13 @@ class Session:
         return DatasetPage(workspace, self.folder, link=link, open_data=self.data.open)
 
     def _main(self) -> list[pn.viewable.Viewable]:
-        return [*self.page.main(), self.data.dialog, self.connection]
+        return [*self.page.main(), self.data.dialog, self.connection, self.appearance]
 
     def _show_other(self, workspace: Workspace, link: str | None) -> None:
         """Show another dataset in place of this one."""
         self.pool.cancel_all()
         self.page = self._make_page(workspace, link)
-        self.view.param.update(
-            header=self.page.header(), sidebar=self.page.sidebar(), main=self._main()
-        )
+        self.view.param.update(header=self.page.header(), main=self._main())
         self._follow_theme()
         self.page.run_controller.follow_settings()
 
@@ -104,7 +92,13 @@ def _make_frame(**parts: list[pn.viewable.Viewable]) -> pmui.Page:
     something of its own takes the place of that one; what takes long here has a progress bar.
     """
     frame = pmui.Page(
-        title="Wattfold", busy_indicator=None, raw_css=[_LOADER], sidebar_width=280, **parts
+        title="",
+        meta_title="Wattfold",
+        meta_viewport="width=device-width, initial-scale=1",
+        busy_indicator=None,
+        raw_css=[PAGE_CSS],
+        theme_config=MATERIAL,
+        **parts,
     )
     with edit_readonly(frame):
         frame.busy = param.rx(False)

@@ -12,6 +12,7 @@ from core.errors import InputError
 from core.readings import Dataset
 from core.runs import Run, RunConfig
 from core.runs.anomaly_stage import UNITS
+from core.runs.forecast import count_points
 from core.scene import Coloring, MapScene, color_points, map_scene
 from core.scene.coloring import HDR, choices, level_text
 from core.scene.map_scene import contour_lines
@@ -80,6 +81,8 @@ class Explorer(Choices):
         self._colorings: dict[tuple[str, bool], Coloring] = {}
         self._base: MapScene | None = None
         self._wanted: ViewState | None = None
+        self._wanted_notes: dict[str, str] = {}
+        self._before: RunConfig | None = None  # of the map that a view is to replace
         self._came_from: ViewState | None = None
 
     def open_week(self, household: str) -> None:
@@ -120,6 +123,10 @@ class Explorer(Choices):
             pins=tuple(self.pins),
             chosen=rows_to_runs(self.chosen),
             ranges=self.ranges,
+            names=tuple(
+                self.label(row)
+                for row in ([] if self.selected is None else [self.selected]) + self.pins
+            ),
         )
 
     @property
@@ -127,8 +134,9 @@ class Explorer(Choices):
         """Whether a view waits for its run."""
         return self._wanted is not None
 
-    def check(self, config: RunConfig) -> None:
-        """Raise if a config needs households that the dataset does not have."""
+    def check(self, view: ViewState) -> None:
+        """Raise if a view needs households or points that the dataset cannot have."""
+        config = view.config
         known = set(self.dataset.households["household"])
         wanted = [config.household] if config.household else config.households or []
         missing = [name for name in wanted if name not in known]
@@ -138,36 +146,54 @@ class Explorer(Choices):
                 f"not in this dataset: {', '.join(missing[:3])}{more}; open the data that the view "
                 "was made from"
             )
+        if _last_row(view) >= (n := count_points(self.dataset, config)[0]):
+            raise InputError(f"the view has point {_last_row(view):,} of a map with {n:,} at most")
 
     def restore(self, view: ViewState, *, notes: Mapping[str, str] | None = None) -> None:
-        """Take the settings of a view, and select its points as soon as its run is there.
+        """Take the settings of a view, and the rest of it as soon as its run is there.
 
-        All is checked first: where something cannot be shown, nothing changes.
+        All or nothing: what cannot be shown is refused here, or, if only its run tells, when that
+        is there; everything is then as it was before.
         """
-        self.check(view.config)
-        self.notes = {**self.notes, **(notes or {})}
-        self.take(view.config)
-        self.param.update(safe_colors=view.safe_colors, layers=list(view.layers))
+        self.check(view)
         if self.run is not None and self.run.config == view.config:
+            found = self._points_of(view, self.run)
             self._wanted = None
-            self.param.update(**self._points_of(view, self.run))
+            self.take(view.config)
+            self._take_rest(view, notes or {})
+            self.param.update(**found)
         else:
-            self._wanted = view
+            self._before = None if self.run is None else self.run.config
+            self._wanted, self._wanted_notes = view, dict(notes or {})
+            self.take(view.config)
+
+    def _take_rest(self, view: ViewState, notes: Mapping[str, str]) -> None:
+        """Take what is neither a setting of the run nor one of its points."""
+        self.notes = {**self.notes, **notes}
+        self.param.update(safe_colors=view.safe_colors, layers=list(view.layers))
 
     def _points_of(self, view: ViewState, run: Run) -> dict[str, Any]:
-        """What of a view depends on its run; rows that the run does not have are named."""
-        offered = choices(run)
-        there = view.selected is not None and view.selected < run.n
-        rows = [*view.pins, *view.chosen[::2], -1 if view.selected is None else view.selected]
-        if max(rows) >= run.n or view.color_by not in offered:
-            self.restore_problem = (
-                "Some points or colours of the view are not on this map and are not shown."
-            )
+        """What of a view depends on its run; raises if the run does not have its points."""
+        if _last_row(view) >= run.n:
+            raise InputError(f"the view has point {_last_row(view):,} of a map with {run.n:,}")
+        names = run.units["label"].astype("str")
+        points = list(view.points)
+        for place, (row, name) in enumerate(zip(points, view.names, strict=False)):
+            if names.iat[row] != name:
+                # Of another version, which left other points out: found by its name.
+                found = _rows_of(run, [name])
+                if not found:
+                    raise InputError(f"{name} is not on this map")
+                points[place] = found[0]
+        is_offered = view.color_by in choices(run)
+        if not is_offered:
+            self.restore_problem = f"The map cannot be coloured by {view.color_by}."
+        has_selected = view.selected is not None
         return {
-            "color_by": view.color_by if view.color_by in offered else HDR,
+            "color_by": view.color_by if is_offered else HDR,
             "hidden": list(view.hidden),
-            "selected": view.selected if there else self._first_row(run),
-            "pins": [row for row in view.pins if row < run.n],
+            "selected": points[0] if has_selected else self._first_row(run),
+            "pins": points[has_selected:],
             "chosen": runs_to_rows(view.chosen, run.n),
             "ranges": view.ranges,
         }
@@ -178,7 +204,13 @@ class Explorer(Choices):
         """Put a run on the map, keeping the selected points that it has."""
         wanted, self._wanted = self._wanted, None
         if wanted is not None and wanted.config == run.config:
-            points = self._points_of(wanted, run)
+            try:
+                points = self._points_of(wanted, run)
+            except InputError as error:
+                self.take(self._before or type(run.config)())
+                self.restore_problem = f"The view was not restored: {error}."
+                return
+            self._take_rest(wanted, self._wanted_notes)
         else:
             points = self._points_before(run)
         self._colorings.clear()
@@ -406,6 +438,12 @@ class Explorer(Choices):
         if text and len(others) >= MAXIMUM_NOTES:
             raise InputError(f"there are {MAXIMUM_NOTES:,} notes, and no room for more")
         self.notes = {**others, name: text} if text else others
+
+
+def _last_row(view: ViewState) -> int:
+    """The last row that a view names, -1 if it names none."""
+    chosen = zip(view.chosen[::2], view.chosen[1::2], strict=True)
+    return max([-1, *view.points, *(start + length - 1 for start, length in chosen)])
 
 
 def _rows_of(run: Run, labels: Sequence[str]) -> list[int]:

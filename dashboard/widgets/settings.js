@@ -3,7 +3,7 @@ const STYLE = `
     border: 1px solid color-mix(in srgb, currentColor 26%, transparent); border-radius: 4px;
     display: flex; align-items: center; min-inline-size: 0}
   fieldset:hover {border-color: currentColor}
-  fieldset:focus-within {border-color: #3b82f6; outline: 1px solid #3b82f6}
+  fieldset:focus-within {border-color: var(--wf-accent); outline: 1px solid var(--wf-accent)}
   legend {font-size: 0.75rem; line-height: 1; padding: 0 4px; margin-left: 5px; opacity: 0.75}
   button.help {display: inline-flex; justify-content: center; width: 11px; height: 11px;
     margin: 0 0 0 5px; border: 1px solid currentColor; border-radius: 50%; opacity: 1;
@@ -22,7 +22,7 @@ const STYLE = `
   button:disabled {opacity: 0.25; cursor: default; background: none}
   .switch {display: flex; align-items: center; margin: 4px 0 8px 4px}
   .switch label {padding-left: 10px; cursor: pointer}
-  input[type=checkbox] {width: 18px; height: 18px; margin: 0; accent-color: #3b82f6}`
+  input[type=checkbox] {width: 18px; height: 18px; margin: 0; accent-color: var(--wf-accent)}`
 
 const element = (tag, attributes = {}, ...children) => {
   const made = Object.assign(document.createElement(tag), attributes)

@@ -96,6 +96,8 @@ def page(browser, served):
         if any(name == "Note" for _, name in controls(page)):
             break
         page.wait_for_timeout(500)
+    page.get_by_role("button", name="Settings").click()
+    expect(page.get_by_role("combobox", name="Map by")).to_be_visible()
     page.wait_for_timeout(2000)  # the browser lays out what has arrived
     yield page
     page.close()
@@ -144,8 +146,8 @@ def test_fields_have_names(page):
 
 def test_tab_leads_from_the_bar_through_the_choices_to_the_map(page):
     page.evaluate("() => document.activeElement?.blur()")
-    focused = walk(page, 40)
-    wanted = ("Share or save", "Toggle theme", "Open data", "More", "EXPLORE", "Find", "ANOMALIES")
+    focused = walk(page, 45)
+    wanted = ("Settings", "Explore", "Find", "Toggle theme", "Open data", "More", "Anomalies")
     assert [name for name in focused if name in wanted] == list(wanted)
 
 

@@ -155,8 +155,11 @@ class Driver:
         self.page.locator(f'[title="{title}"]').first.click()
 
     def choose(self, label: str, option: str) -> None:
-        """Choose an option of a select."""
-        self.page.get_by_role("combobox", name=label).click(timeout=MINUTE)
+        """Choose an option of a select, among the settings if it is not in view."""
+        select = self.page.get_by_role("combobox", name=label)
+        if not select.is_visible():
+            self.button("Settings").click()
+        select.click(timeout=MINUTE)
         self.page.get_by_role("menuitem", name=option, exact=True).click()
 
     def button(self, name: str) -> Locator:
