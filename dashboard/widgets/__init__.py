@@ -23,6 +23,7 @@ from dashboard.widgets._split import SplitPane
 from dashboard.widgets._tab_bar import TabBar
 from dashboard.widgets._tables import COMPACT, make_table
 from dashboard.widgets._text import PlainText
+from dashboard.widgets._time_player import TimePlayer
 
 __all__ = [
     "COMPACT",
@@ -43,6 +44,7 @@ __all__ = [
     "SmallMap",
     "SplitPane",
     "TabBar",
+    "TimePlayer",
     "column",
     "duration",
     "make_dialog",
