@@ -43,6 +43,7 @@ class Keeps:
         self.store = BrowserStore(self._take_in, schedule, key=key)
         self.parts: list[pn.viewable.Viewable] = [self.address, self.store]
         explorer.param.watch(coalesced(schedule, self._write), list(REMEMBERED))
+        explorer.param.watch(self._open_on_unusual, "unusual")
         explorer.param.watch(self._keep, ["notes", "pins"])
         explorer.param.watch(self._pin_again, "run", precedence=7)
 
@@ -61,6 +62,11 @@ class Keeps:
             except WattfoldError:  # more is chosen than an address holds
                 return
             self.address.query = f"?{self._link}view={token}"
+
+    def _open_on_unusual(self, *_: param.parameterized.Event) -> None:
+        """Take the page for opened only when what is unusual is there, and selected."""
+        if not self.address.query:
+            self._first = None
 
     def _go_to(self, query: Any) -> None:
         """Show what an address of this window's history stands for."""

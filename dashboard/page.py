@@ -16,11 +16,12 @@ from core.version import describe
 from dashboard.compare import CompareTab
 from dashboard.data import DataTab
 from dashboard.explore import (
+    AnomalyList,
+    MapPaths,
     MapView,
     PinnedPoints,
     PointDetail,
     RunController,
-    anomaly_table,
     chosen_table,
     map_summary,
     settings,
@@ -29,6 +30,7 @@ from dashboard.export import ExportDialog, Sharing
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
 from dashboard.keeps import Keeps
+from dashboard.periods import PeriodsTab
 from dashboard.state import Explorer, ViewState
 from dashboard.theme import FULL_HEIGHT, NOT_ON_PHONES
 from dashboard.widgets import (
@@ -45,6 +47,14 @@ from dashboard.widgets import (
 # Pixels that the panes have when the page is first opened.
 _SETTINGS_WIDTH, _DETAIL_WIDTH, _DRAWER_HEIGHT = 272, 396, 172
 _ZOOM_STEP = 1.5
+# In the lower left corner of the map, where it takes no room of its own.
+_ON_THE_MAP = {
+    "position": "absolute",
+    "left": "0",
+    "bottom": "0",
+    "z-index": "3",
+    "width": "min(100%, 460px)",
+}
 # As many names as the search field can hold; with more points, it offers households.
 _MAXIMUM_NAMES = 5_000
 
@@ -81,9 +91,12 @@ class DatasetPage:
         self.explorer = Explorer(self.dataset)
         self.run_controller = RunController(workspace, self.explorer)
         self.map = MapView(self.explorer)
-        self.detail = PointDetail(self.explorer)
+        self.detail = PointDetail(workspace, self.explorer)
+        self.anomalies = AnomalyList(workspace, self.explorer)
+        self.paths = MapPaths(workspace, self.explorer, self.map)
         self.data = DataTab(workspace)
         self.keeps = Keeps(workspace, self.explorer, name=self._name, link=link)
+        self.periods = PeriodsTab(workspace, self.explorer)
         self.keys = self._make_keys()
         self.sharing = Sharing(
             workspace, folder, self.explorer, link, closed=self.keys.restore_focus
@@ -111,7 +124,7 @@ class DatasetPage:
             stylesheets=[NOT_ON_PHONES],
         )
         self.search.param.watch(self._find, "value")
-        self.tabs = TabBar(["Explore", "Compare", "Data"], label="Pages", align="center")
+        self.tabs = TabBar(["Explore", "Compare", "Periods", "Data"], label="Pages", align="center")
         self.explorer.param.watch(self._update_search, "run", precedence=4)
 
     def _make_keys(self) -> PageKeys:
@@ -164,7 +177,8 @@ class DatasetPage:
             if self.map.scene is not None:
                 legend.show_scene(self.map.scene, dark=explorer.dark)
 
-        explorer.param.watch(draw, ["run", "color_by", "safe_colors", "dark"], precedence=5)
+        drawn = ["run", "color_by", "safe_colors", "dark", "unusual", "listed", "list_order"]
+        explorer.param.watch(draw, drawn, precedence=5)
         return legend
 
     def _map_bar(self) -> pn.viewable.Viewable:
@@ -222,6 +236,7 @@ class DatasetPage:
         upper = pn.Column(
             self._map_bar(),
             self._map_place(),
+            column(self.paths.player, styles=_ON_THE_MAP),
             sizing_mode="stretch_both",
             margin=0,
         )
@@ -269,7 +284,7 @@ class DatasetPage:
         return place
 
     def _detail_place(self) -> pn.viewable.Viewable:
-        hint = "Choose a point on the map to see the demand behind it."
+        hint = "The story of a home is told here. Choose one on the map or in the list below it."
         place = column(PlainText(hint, look="quiet", margin=(20, 12)))
 
         def put(*_: param.parameterized.Event) -> None:
@@ -282,7 +297,7 @@ class DatasetPage:
     def _drawer(self) -> pn.viewable.Viewable:
         """The tables: what is unusual, and what is chosen."""
         tabs = TabBar(["Anomalies", "Chosen"], label="Tables")
-        tables = [column(anomaly_table(self.explorer)), column(chosen_table(self.explorer))]
+        tables = [self.anomalies.panel, column(chosen_table(self.explorer))]
         tabs.switch(tables)
 
         def follow(event: param.parameterized.Event) -> None:
@@ -294,13 +309,13 @@ class DatasetPage:
 
     def main(self) -> list[pn.viewable.Viewable]:
         """What fills the window below the bar."""
-        parts = [self._explore(), self.compare.view, self.data.view]
+        parts = [self._explore(), self.compare.view, self.periods.view, self.data.view]
         pages = [
             pn.Column(part, sizing_mode="stretch_both", margin=0, scroll=scroll)
-            for part, scroll in zip(parts, (False, True, True), strict=True)
+            for part, scroll in zip(parts, (False, True, True, True), strict=True)
         ]
         self.tabs.switch(pages)
-        shown = {1: self.compare.show, 2: self.data.show}
+        shown = {1: self.compare.show, 2: self.periods.show, 3: self.data.show}
         self.tabs.param.watch(lambda event: shown.get(event.new, lambda: None)(), "active")
         self.settings = SplitPane(
             main=pn.Column(*pages, sizing_mode="stretch_both", margin=0),

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.progress import Progress, silent
 from core.readings.health import Tally, health_report, households_table, plausibility_notice
-from core.readings.ingest import (
+from core.readings.ingestion import (
     Decisions,
     Tables,
     check_usable,

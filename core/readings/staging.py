@@ -11,15 +11,16 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
-
-import duckdb
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.errors import InputError
 from core.progress import Progress, silent
 from core.readings.bomb_guard import MEMORY_LIMIT, NOTHING_FETCHED
 from core.readings.sources import Source
 from core.readings.table_file import MAXIMUM_LINE_BYTES, TableFile
+
+if TYPE_CHECKING:
+    import duckdb
 
 Result = TypeVar("Result")
 
@@ -83,7 +84,7 @@ class Staging:
     households; ``limit`` is the number of rows to take of each source, all where it is None.
     """
 
-    connection: duckdb.DuckDBPyConnection
+    connection: "duckdb.DuckDBPyConnection"
     progress: Progress = silent
     files: list[StagedFile] = field(default_factory=list)
     households: list[str] = field(default_factory=list)
@@ -181,6 +182,8 @@ class Staging:
 @contextmanager
 def open_staging(directory: Path, *, threads: int | None = None) -> Iterator[Staging]:
     """Open an empty staging database in a directory that the caller removes."""
+    import duckdb
+
     config: dict[str, str | bool | int | float | list[str]] = {
         # Results are streamed and sorts spilled, so it bounds the memory of an ingest of any size.
         "memory_limit": MEMORY_LIMIT,
@@ -199,6 +202,8 @@ def open_staging(directory: Path, *, threads: int | None = None) -> Iterator[Sta
 @contextmanager
 def readable_errors(name: str) -> Iterator[None]:
     """Turn DuckDB's errors into one line that names the file."""
+    import duckdb
+
     try:
         yield
     except duckdb.Error as error:

@@ -36,7 +36,7 @@ class MapView:
         self.streams.size.add_subscriber(self._resized, precedence=-1)
         watch = explorer.param.watch
         shown = ["run", "color_by", "safe_colors", "hidden", "chosen", "layers", "dark"]
-        watch(self._show, shown, precedence=1)
+        watch(self._show, [*shown, "unusual", "listed", "list_order"], precedence=1)
         watch(self._mark, ["selected", "pins", "layers"], precedence=2)
         watch(self._go_to_ranges, "ranges", precedence=3)
         watch(self._dim, "is_stale")

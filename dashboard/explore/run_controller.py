@@ -106,7 +106,14 @@ class RunController:
         if found.result is not None:
             self._show(found.result, None)
             return
-        machine, config = kept_machine(), self.explorer.config()
+        config = self._config
+        # When a browser shows the page: whoever only asks for its address starts no work.
+        self.workspace.pool.schedule(lambda: self._compute_or_offer(config))
+
+    def _compute_or_offer(self, config: RunConfig | None) -> None:
+        if config is None or config != self._config or self.job is not None:
+            return  # the settings have changed meanwhile
+        machine = kept_machine()
         expected = machine and forecast(
             self.workspace.dataset,
             config,
@@ -114,8 +121,9 @@ class RunController:
             threads=available_cores(),
             graph_stored=run_jobs.graph_stored(self.workspace, config),
         )
-        # The first map comes without asking.
-        if expected and expected.seconds > _AT_ONCE_SECONDS and self.explorer.run is not None:
+        # The map that the page opens with comes without asking: all visitors share it.
+        is_first = self.explorer.run is None and config == RunConfig()
+        if expected and expected.seconds > _AT_ONCE_SECONDS and not is_first:
             self._offer(expected)
         else:
             self._compute()
@@ -165,7 +173,8 @@ class RunController:
             return
         with pn.io.unlocked():  # all of it in one message
             self.explorer.show(run)
-            self._show_result(seconds)
+            if self.explorer.run is run:  # not so if it is of a view that does not fit
+                self._show_result(seconds)
 
     def _show_result(self, seconds: float | None) -> None:
         run = self.explorer.run

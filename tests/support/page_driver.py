@@ -33,6 +33,9 @@ class Driver:
             "markers?.data.label.length > 0 && document.getElementById('loader').checkVisibility() "
             "== false && Bokeh.index.find_one_by_id(plot.id)?.frame?.bbox.width > 0"
         )
+        # What is unusual comes last, and the first of it is selected.
+        expect(self.row(0)).to_be_visible(timeout=MINUTE)
+        self.expect_title(self.row(0).inner_text())
         expect(self.page.get_by_role("textbox", name="Note")).to_be_visible(timeout=MINUTE)
 
     def reset(self, *, first: str) -> None:

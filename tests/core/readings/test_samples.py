@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_ingest import assert_accounts
+from test_ingestion import assert_accounts
 
 from core.readings import IngestOptions, ingest
 

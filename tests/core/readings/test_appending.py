@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_ingest import assert_accounts
+from test_ingestion import assert_accounts
 
 from core.cli import main
 from core.errors import Cancelled, InputError
