@@ -16,6 +16,7 @@ test: .venv/installed-test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 soak: .venv/installed-test
+	$(PIP) -e '.[fuzz]'
 	$(BIN)/python -m pytest -m soak
 
 check: .venv/installed-test
