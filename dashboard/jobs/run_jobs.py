@@ -10,6 +10,7 @@ from core.parallel import available_cores
 from core.progress import Progress
 from core.readings import Dataset
 from core.runs import Run, RunConfig, Runner, Store
+from core.runs.anomaly_stage import anomaly_digest, keep_anomalies, stored_anomalies
 from core.runs.config import AUTO
 from core.runs.forecast import forecast
 from core.scene.shading import MAXIMUM_MARKERS, warm_up
@@ -36,6 +37,11 @@ SUBMISSIONS = Rate(burst=80, per_second=1.0)
 def find(workspace: Workspace, config: RunConfig) -> FollowedJob:
     """Look for a run in the store; the result is None if a stage of it is not there."""
     return workspace.pool.call(_read_run, workspace.dataset, workspace.store, config)
+
+
+def graph_stored(workspace: Workspace, config: RunConfig) -> bool:
+    """Whether only the map of a run is to be made, its neighbours being stored."""
+    return Runner(workspace.dataset, store=workspace.store).graph_stored(config)
 
 
 def _read_run(dataset: Dataset, store: Store, config: RunConfig) -> Run | None:
@@ -83,6 +89,25 @@ def compute_run(argument: tuple[WorkspacePaths, dict[str, Any]], progress: Progr
     backend = "exact" if config.neighbors == AUTO else config.neighbors
     computing = _warm_up(config.distance).before(config.method, backend, None)
     runner.run(config, progress=progress, computing=computing)
+
+
+def find_unusual(workspace: Workspace, config: RunConfig) -> FollowedJob:
+    """Look for the anomalies of a config's households; the result is None if they are not kept."""
+    return workspace.pool.call(stored_anomalies, workspace.dataset, config, workspace.store)
+
+
+def submit_unusual(workspace: Workspace, config: RunConfig) -> FollowedJob:
+    """Have the anomalies of a config's households found; :func:`find_unusual` reads them then."""
+    digest = anomaly_digest(workspace.dataset, config)
+    argument = workspace.paths, config.to_json()
+    return workspace.pool.submit(("anomalies", workspace.paths, digest), compute_unusual, argument)
+
+
+def compute_unusual(argument: tuple[WorkspacePaths, dict[str, Any]], progress: Progress) -> None:
+    """Judge the households of a config; the result ends up in the store."""
+    paths, content = argument
+    dataset, store = paths.open()
+    keep_anomalies(dataset, RunConfig.from_json(content), store, progress=progress)
 
 
 @lru_cache(maxsize=1)
