@@ -123,7 +123,7 @@ DETECTORS.register(
         help="a load at one time of one day of every week",
         statistics=(
             Statistic("weekly event", shape=1.2, weeks=QUARTER),
-            Statistic("new weekly event", shape=1.1, weeks=QUARTER),
+            Statistic("new weekly event", shape=1.2, weeks=QUARTER),
         ),
         measure=measure,
         explain=explain,
