@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.anomalies.detector import DETECTORS, Detector, Statistic
+from core.anomalies.detector import DETECTORS, QUARTER, Detector, Statistic
 from core.anomalies.homes import Finding, Homes
 from core.anomalies.statistics import Splits, largest, present_mean, record_mean, standardize
 from core.anomalies.symptoms import CHUNK, HALF_HOURS, SLOTS, Symptoms
@@ -122,8 +122,8 @@ DETECTORS.register(
         name="event",
         help="a load at one time of one day of every week",
         statistics=(
-            Statistic("weekly event", shape=1.2),
-            Statistic("new weekly event", shape=1.1),
+            Statistic("weekly event", shape=1.2, weeks=QUARTER),
+            Statistic("new weekly event", shape=1.1, weeks=QUARTER),
         ),
         measure=measure,
         explain=explain,

@@ -6,11 +6,26 @@ from core.commands import (
     cache,
     demo,
     embed,
+    groups,
     info,
     ingest,
     place,
+    segments,
     study,
     watch,
 )
 
-COMMANDS = (demo, ingest, append, info, embed, anomalies, place, watch, study, cache)
+COMMANDS = (
+    demo,
+    ingest,
+    append,
+    info,
+    embed,
+    anomalies,
+    groups,
+    segments,
+    place,
+    watch,
+    study,
+    cache,
+)

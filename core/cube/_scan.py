@@ -65,7 +65,7 @@ def bin_readings(
     progress : Progress
     """
     done = 0.0
-    if engine.workers == 1 and sum(shard.n_rows for shard in shards) <= KEPT_READINGS:
+    if engine.in_process and sum(shard.n_rows for shard in shards) <= KEPT_READINGS:
         read = partial(watt_hours_of, interval_minutes=interval_minutes)
         tables: list[DayTable] = []
         counts: list[ValueCounts] = []

@@ -81,6 +81,7 @@ class Dask(Engine):
     """
 
     name: ClassVar[str] = "dask"
+    in_process: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -71,6 +71,8 @@ class Engine(ABC):
     """A place where jobs are done; open it with ``with``."""
 
     name: ClassVar[str]
+    # Whether jobs are done by this process, whose stages use all cores by themselves.
+    in_process: ClassVar[bool]
 
     @property
     @abstractmethod

@@ -51,6 +51,7 @@ class Local(Engine):
     """
 
     name: ClassVar[str] = "local"
+    in_process: ClassVar[bool] = True
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads

@@ -243,7 +243,7 @@ def _merge(
 
 def suitable_shards(engine: Engine, n: int) -> int:
     """How many shards of n rows give every worker of an engine several pairs of them."""
-    if engine.workers == 1:
+    if engine.in_process:
         return 1
     return min(ceil(sqrt(2 * _TASKS_PER_WORKER * engine.workers)), n // 2)
 

@@ -110,7 +110,7 @@ def score(
     """Score new points, in batches where the engine has several workers."""
     if saved.n < 2:
         raise InputError("the map has a single point; new ones need several to be compared with")
-    if engine.workers == 1:
+    if engine.in_process:
         return score_here(saved, new, threads=threads, progress=progress)
     m = len(new.x)
     size = -(-m // min(m, _BATCHES_PER_WORKER * engine.workers))

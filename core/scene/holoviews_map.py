@@ -22,9 +22,9 @@ from holoviews import streams
 
 from core.scene.labels import DISTANCES, place_labels
 from core.scene.map_scene import MapScene
-from core.scene.palette import LIGHT, Theme
 from core.scene.shading import MAXIMUM_MARKERS, shade_points
 from core.scene.view import View, marker_size, one_for_each_spot
+from core.theme import LIGHT, Theme
 
 FIRST_SIZE = (640, 380)  # pixels, until the browser tells
 _HOVER_SIZE = 8.0  # pixels, of the unseen markers of a crowd
@@ -239,12 +239,10 @@ def _points(
         hover_tooltips=_TOOLTIP,
         toolbar="right",
         responsive=True,
-        min_height=260,
+        min_height=160,
         lod={"timeout": 50, "threshold": None},
         show_legend=False,
         fontsize={"labels": "13px", "ticks": "12px"},
-        gridstyle={"grid_line_alpha": 0.35},
-        show_grid=True,
         hooks=[partial(_finish, follow=follow)],
     )
 
@@ -361,6 +359,12 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
         follow.figures.append(figure)
         figure.output_backend = "canvas"  # WebGL gains nothing at so few markers
         figure.toolbar.logo = None
+        figure.toolbar_inner = True
+        figure.toolbar.stylesheets = [":host {background: none !important}"]
+        # The numbers of the axes say nothing; distances do, and the scales are equal.
+        for part in (*figure.xaxis, *figure.yaxis, *figure.grid):
+            part.visible = False
+        figure.min_border = 0
         for tool in figure.tools:
             if isinstance(tool, BoxSelectTool | LassoSelectTool):
                 # What is chosen is coloured by the scene, wherever it is drawn.

@@ -20,7 +20,6 @@ _REMEMBERED = (
     *("run", "selected", "pins", "chosen"),
     *("color_by", "safe_colors", "hidden", "layers"),
 )
-_ON_BAR = {"color": "#fff", "&.Mui-disabled": {"color": "#fff", "opacity": 0.4}}
 # The library puts the tooltip to the right, over the next button: put it below.
 _BELOW = """
 .MuiTooltip-popper {pointer-events: none; margin: 38px 0 0 -52px !important}
@@ -60,6 +59,7 @@ class Sharing:
             self._button("redo", "Redo (Ctrl+Shift+Z)", self.redo, self.history.param.can_redo),
             self._button("share", "Share or save", self.open),
             margin=0,
+            align="center",
         )
         self.dialog = make_dialog("Share or save", closed=closed)
 
@@ -108,7 +108,6 @@ class Sharing:
             size="small",
             margin=(0, 2),
             disabled=False if enabled is None else enabled.rx.not_(),
-            sx=_ON_BAR,
             stylesheets=[_BELOW],
         )
         button.on_click(lambda _: action())
@@ -117,9 +116,9 @@ class Sharing:
     # Undo and redo
 
     def _remember(self) -> None:
-        """Add the view to the history, if its run is on the map."""
+        """Add the view to the history, if its run is on the map and its first point is known."""
         view = self.explorer.view_state()
-        if view is not None:
+        if view is not None and view.selected is not None:
             self.history.add(view)
             if self.dialog.open:
                 self._offer(view)

@@ -107,7 +107,8 @@ def test_everything_that_can_be_done_with_an_upload(session, shared, turns, tmp_
 
     # Nothing of it is outside the session's folder.
     assert Store(shared).entries() == []
-    (folder,) = (tmp_path / "tmp" / f"wattfold-sessions-{os.getuid()}").iterdir()
+    (server,) = (tmp_path / "tmp" / f"wattfold-sessions-{os.getuid()}").iterdir()
+    (folder,) = (path for path in server.iterdir() if path.is_dir())
     kept = [path for path in files_in(folder) if "store" in path.parts]
     assert {"embedding", "overview", "quality"} <= {path.parts[-3] for path in kept}
     outside = [path for path in files_in(tmp_path) if folder not in path.parents]

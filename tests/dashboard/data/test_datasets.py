@@ -55,12 +55,17 @@ class Receiver:
 
     def __init__(self, folder, limit):
         self.received, self.refused = [], []
+        self.folder = folder
         self.drop = FileDrop(
-            place=lambda name: folder / "received",
+            place=self.place,
             received=lambda path: self.received.append(path.read_bytes()),
             refused=self.refused.append,
             limit_bytes=limit,
         )
+
+    def place(self, name):
+        self.folder.mkdir(exist_ok=True)
+        return self.folder / "received"
 
     def send(self, content, size=PIECE_BYTES):
         self.drop._take({"name": "file.csv"})
@@ -75,6 +80,27 @@ def test_a_file_arrives_whole_in_pieces(tmp_path, size):
     receiver.send(content)
     assert receiver.received == [content]
     assert receiver.refused == []
+
+
+def test_what_is_not_finished_does_not_stay(tmp_path):
+    """A browser may begin a file again and again, and never send its end."""
+    places = iter(tmp_path / f"restore-{number}" for number in range(9))
+
+    def place(name: str):
+        folder = next(places)
+        folder.mkdir()
+        return folder / "file"
+
+    drop = FileDrop(
+        place=place, received=lambda path: None, refused=lambda reason: None, limit_bytes=10**8
+    )
+    for _ in range(3):
+        drop._take({"name": "session.json"})
+        drop._take({"data": bytes(PIECE_BYTES)})
+    assert [folder.name for folder in tmp_path.iterdir()] == ["restore-2"]
+    drop._take({"name": "empty.json"})
+    drop._take({"data": b""})
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_bytes_are_counted_here_and_not_believed(tmp_path):
