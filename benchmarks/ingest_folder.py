@@ -61,7 +61,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         sources = make(Path(folder), arguments.households, arguments.days)
-        runs = [measure(s, Path(folder) / "d") + (s.name,) for _ in range(3) for s in sources]
+        runs = [(*measure(s, Path(folder) / "d"), s.name) for _ in range(3) for s in sources]
     best = {name: min(run for run in runs if run[2] == name) for name in ("one.csv", "many")}
     lines = [
         f"{arguments.households:,} households of {arguments.days} days, "

@@ -133,9 +133,7 @@ class OpenDataDialog:
     # Files are received and looked at
 
     def _place(self) -> Path:
-        self._clear()
-        if self._upload is not None and self._upload != self._open_upload:
-            shutil.rmtree(self._upload, ignore_errors=True)
+        self._discard()
         self._upload = self.folder.new("upload")
         files = self._upload / uploads.FILES
         files.mkdir()
@@ -268,6 +266,13 @@ class OpenDataDialog:
         self.status.say("")
         self.cancel.visible = False
 
+    def _discard(self) -> None:
+        """Forget the last files, unless what was made of them is shown on the page."""
+        self._clear()
+        if self._upload is not None and self._upload != self._open_upload:
+            shutil.rmtree(self._upload, ignore_errors=True)
+        self._upload = None
+
     def _clear(self) -> None:
         self._end_job()
         self._found, self._doubts = None, ()
@@ -278,7 +283,7 @@ class OpenDataDialog:
 
     def _show_refusal(self, reason: str) -> None:
         """Say why files are not taken; nothing where the analyst stopped them."""
-        self._clear()
+        self._discard()
         if reason:
             self._show_error(reason)
 

@@ -39,6 +39,7 @@ class Dialog:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.driver = Driver(page)
+        self.driver.open_settings()
         page.get_by_role("button", name="Open data").first.click(timeout=3 * MINUTE)
         self.box = page.get_by_role("dialog")
         self.start = self.button("Import")
@@ -214,7 +215,7 @@ def test_what_cannot_be_read_is_said_and_shown_as_text(dialog, tmp_path):
 
 
 def uploads_in(folder: Path) -> list[Path]:
-    return list(folder.glob("wattfold-sessions-*/*/upload-*/files/*"))
+    return list(folder.glob("wattfold-sessions-*/*/*/upload-*/files/*"))
 
 
 def test_a_lost_connection_leaves_nothing_and_one_can_begin_again(
