@@ -1,12 +1,13 @@
 """How many planted faults the anomaly ranking finds among real households, beside baselines.
 
-    python benchmarks/anomalies.py --data FOLDER [--seeds 1 2 3 4 5 6] [--out FILE]
+    python benchmarks/anomalies.py --data FOLDER [--seeds 7 8 9 10 11 12] [--out FILE]
 
 FOLDER holds ``edrp311-wide.csv.gz`` (311 Scottish households, 13 weeks) and ``london50.csv.gz``
 (50 London households, a year). Without ``--data`` the demo households are used instead.
 
 In each repetition three households of each of eight kinds get a fault. All scores rank the same
-households. Seeds 101 to 106 were used to design the detectors; 1 to 6 are for publication.
+households. Seeds 101 to 106 were used to design the detectors; seeds 1 to 6 were looked at once,
+before the shapes of two tails were changed; 7 to 12 are for publication.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from core.readings import ingest
 
 RESULTS = Path(__file__).parent / "results" / "anomalies.md"
 DESIGN_SEEDS = tuple(range(101, 107))
-PUBLISHED_SEEDS = tuple(range(1, 7))
+PUBLISHED_SEEDS = tuple(range(7, 13))
 EACH = 3
 OURS = "wattfold anomalies"
 
@@ -344,7 +345,8 @@ def main() -> None:
         "Share of the planted households among as many first places (found), area under the ROC "
         "curve, average precision, and the share found by kind; means over seeds "
         f"{', '.join(map(str, arguments.seeds))} with standard errors. The detectors were designed "
-        "on seeds 101 to 106."
+        "on seeds 101 to 106; seeds 1 to 6 were looked at once before the shapes of two tails were "
+        "changed, seeds 7 to 12 never."
     )
     lines = [
         "# Anomalies\n",
