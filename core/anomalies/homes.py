@@ -117,9 +117,10 @@ class Homes:
         total = np.cumsum(np.where(usable[..., None], self.symptoms.mean, 0.0), axis=1)
         return total, np.cumsum(usable, axis=1)
 
-    def similar(self, row: int, hours: np.ndarray, weeks: int) -> np.ndarray:
-        """Return the homes nearest at these half-hours of the day in the first so many weeks."""
-        total, counted = (each[:, weeks - 1] for each in self._running)
+    def similar(self, row: int, hours: np.ndarray = EVERY, weeks: int | None = None) -> np.ndarray:
+        """Return the homes nearest at these half-hours of the day, in the first so many weeks."""
+        last = -1 if weeks is None else weeks - 1
+        total, counted = (each[:, last] for each in self._running)
         profiles = total[:, hours] / np.maximum(counted, 1)[:, None]
         logs = np.log(profiles + RESOLUTION)
         squared = ((logs - logs[row]) ** 2).mean(axis=1)
@@ -133,9 +134,9 @@ class Homes:
         present = np.isfinite(days)
         return np.where(present, days, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
 
-    def _weeks_before(self, onset: int) -> int:
-        """Return how many weeks end before a day; all weeks where those are fewer than two."""
-        return onset // 7 if onset >= 14 else self.symptoms.usable.shape[1]
+    def _weeks_before(self, onset: int) -> int | None:
+        """Return how many weeks end before a day, None where those are fewer than two."""
+        return onset // 7 if onset >= 14 else None
 
     def date(self, onset: int | None) -> np.datetime64:
         """Return the date of a day, NaT for None."""
@@ -172,7 +173,7 @@ class Homes:
         ``onset`` to ``stop`` − 1 are those to judge.
         """
         if onset is None:
-            similar = self.similar(row, hours, self.symptoms.usable.shape[1])
+            similar = self.similar(row, hours)
             return self.mean_day(similar, 0, self.n_days)
         stop = self.n_days if stop is None else stop
         similar = self.similar(row, EVERY, self._weeks_before(onset))
