@@ -23,7 +23,8 @@ from dashboard.explore import (
     PointDetail,
     RunController,
     chosen_table,
-    sidebar,
+    map_summary,
+    settings,
 )
 from dashboard.export import ExportDialog, Sharing
 from dashboard.jobs import SessionFolder
@@ -192,11 +193,25 @@ class DatasetPage:
             description="",
             sx={"& button": {"padding": "1px 8px", "fontSize": 12}},
         )
+        made = pmui.Button(
+            label="",
+            variant="text",
+            size="small",
+            margin=(2, 4),
+            align="center",
+            visible=False,
+        )
+        made.on_click(lambda _: setattr(self.settings, "open", True))
+
+        def tell(*_: param.parameterized.Event) -> None:
+            made.param.update(label=map_summary(self.explorer.run.config), visible=True)
+
+        self.explorer.param.watch(tell, "run")
         color_by = pmui.Select.from_param(
             choice.color_by, width=124, size="small", margin=(7, 0, 3, 10), align="center"
         )
         return column(
-            wrapped_row(self.run_controller.line, safe_colors, layers),
+            wrapped_row(made, self.run_controller.line, safe_colors, layers),
             self.run_controller.messages,
             row(color_by, self._legend()),
         )
@@ -239,7 +254,7 @@ class DatasetPage:
         place = pn.Column(waiting, sizing_mode="stretch_both", margin=0)
 
         def put(*_: param.parameterized.Event) -> None:
-            place.objects = [self.map.pane]
+            place.objects = [self.map.panel]
             self.explorer.param.unwatch(watcher)
 
         watcher = self.explorer.param.watch(put, "run", precedence=6)
@@ -326,7 +341,7 @@ class DatasetPage:
             PlainText(self._name, look="heading", margin=(10, 12, 0, 12)),
             PlainText(facts, look="quiet", margin=(0, 12, 0, 12)),
             other,
-            *sidebar(self.explorer),
+            *settings(self.explorer),
             PlainText(f"Wattfold {describe()}", look="quiet", margin=(16, 12, 8, 12)),
         )
 

@@ -6,7 +6,7 @@ from dashboard.explore.map_view import MapView
 from dashboard.explore.point_detail import PinnedPoints, PointDetail
 from dashboard.explore.point_tables import chosen_table
 from dashboard.explore.run_controller import RunController
-from dashboard.explore.settings_panel import sidebar
+from dashboard.explore.settings_panel import map_summary, settings
 
 __all__ = [
     "AnomalyList",
@@ -16,5 +16,6 @@ __all__ = [
     "PointDetail",
     "RunController",
     "chosen_table",
-    "sidebar",
+    "map_summary",
+    "settings",
 ]

@@ -72,6 +72,9 @@ class Explorer(Choices):
         default=None, length=4, allow_None=True, doc="The visible part of the map"
     )
     dark: Any = param.Boolean(default=False, doc="Whether the page is dark")
+    is_stale: Any = param.Boolean(
+        default=False, doc="Whether the settings are no longer those of the map"
+    )
     restore_problem: Any = param.String(default="", doc="What of a restored view is not shown")
     notes: Any = param.Dict(default={}, doc="What the analyst wrote on points, by their full name")
 
@@ -444,6 +447,13 @@ def _last_row(view: ViewState) -> int:
     """The last row that a view names, -1 if it names none."""
     chosen = zip(view.chosen[::2], view.chosen[1::2], strict=True)
     return max([-1, *view.points, *(start + length - 1 for start, length in chosen)])
+
+
+def point_noun(unit: str, interval_minutes: int) -> str:
+    """What the points of a map are, in words."""
+    if unit in ("profiles", "households"):
+        return "households"
+    return {30: "half-hours", 60: "hours", 15: "quarter-hours"}.get(interval_minutes, "intervals")
 
 
 def _rows_of(run: Run, labels: Sequence[str]) -> list[int]:

@@ -36,7 +36,9 @@ def result(dataset):
 
 @pytest.fixture(scope="module")
 def paths(dataset, tmp_path_factory):
-    return WorkspacePaths(str(dataset.path), str(tmp_path_factory.mktemp("store")), 10**9)
+    return WorkspacePaths(
+        str(dataset.path), dataset.digest, str(tmp_path_factory.mktemp("store")), 10**9
+    )
 
 
 @pytest.fixture
