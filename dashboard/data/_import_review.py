@@ -153,7 +153,8 @@ def account_view(account: Mapping[str, Any], title: str) -> dict[str, Any]:
     ignored = account.get("ignored", {"cells": {}, "columns": {}})
     notes = [*account["notices"]]
     if ignored["columns"]:
-        names = [f"{name} ({why})" for name, why in ignored["columns"].items()]
+        columns = ignored["columns"].items()
+        names = [name if why == "other" else f"{name} ({why})" for name, why in columns]
         more = f" and {len(names) - 6} more" if len(names) > 6 else ""
         notes.append(f"Not readings: {', '.join(names[:6])}{more}")
     notes += [f"Not readings: {count:,} × {what}" for what, count in ignored["cells"].items()]
