@@ -67,13 +67,15 @@ def describe_places(error: BaseException) -> str:
     return " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames))
 
 
-def report_failure(log: logging.Logger, event: str, error: BaseException | None = None) -> str:
+def report_failure(
+    log: logging.Logger, event: str, error: BaseException | None = None, **facts: str
+) -> str:
     """Log a failure under a new reference number; return the sentence for the page.
 
-    ``event`` is logged as it is; the error by :class:`dashboard.server.logs.DiscreetFormatter`.
+    ``event`` and ``facts`` are logged as they are, the error as its kind, masked words and places.
     """
     reference = secrets.token_hex(4).upper()
-    log.error(event, exc_info=error, extra={"reference": reference})
+    log.error(event, exc_info=error, extra={"reference": reference, **facts})
     return (
         "Something went wrong inside Wattfold. Try again; if it stays, report it with the number "
         f"{reference}, under which the server's log says more."

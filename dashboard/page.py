@@ -16,17 +16,20 @@ from core.version import describe
 from dashboard.compare import CompareTab
 from dashboard.data import DataTab
 from dashboard.explore import (
+    AnomalyList,
+    MapPaths,
     MapView,
     PinnedPoints,
     PointDetail,
     RunController,
-    anomaly_table,
     chosen_table,
-    sidebar,
+    map_summary,
+    settings,
 )
 from dashboard.export import ExportDialog, Sharing
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
+from dashboard.periods import PeriodsTab
 from dashboard.state import Explorer, ViewState
 from dashboard.theme import FULL_HEIGHT, NOT_ON_PHONES
 from dashboard.widgets import (
@@ -44,6 +47,8 @@ from dashboard.widgets import (
 _SETTINGS_WIDTH, _DETAIL_WIDTH, _DRAWER_HEIGHT = 272, 396, 172
 # As many names as the search field can hold; with more points, it offers households.
 _MAXIMUM_NAMES = 5_000
+
+_NOT_YET = "This map takes a while to compute. Press Run above to start it."
 
 hv.extension("bokeh")
 pn.extension("tabulator")
@@ -78,8 +83,11 @@ class DatasetPage:
         self.explorer = Explorer(self.dataset)
         self.run_controller = RunController(workspace, self.explorer)
         self.map = MapView(self.explorer)
-        self.detail = PointDetail(self.explorer)
+        self.detail = PointDetail(workspace, self.explorer)
+        self.anomalies = AnomalyList(workspace, self.explorer)
+        self.paths = MapPaths(workspace, self.explorer, self.map)
         self.data = DataTab(workspace)
+        self.periods = PeriodsTab(workspace, self.explorer)
         self.keys = self._make_keys()
         self.sharing = Sharing(
             workspace, folder, self.explorer, link, closed=self.keys.restore_focus
@@ -107,7 +115,7 @@ class DatasetPage:
             stylesheets=[NOT_ON_PHONES],
         )
         self.search.param.watch(self._find, "value")
-        self.tabs = TabBar(["Explore", "Compare", "Data"], label="Pages", align="center")
+        self.tabs = TabBar(["Explore", "Compare", "Periods", "Data"], label="Pages", align="center")
         self.explorer.param.watch(self._update_search, "run", precedence=4)
 
     def _make_keys(self) -> PageKeys:
@@ -156,7 +164,8 @@ class DatasetPage:
             if self.map.scene is not None:
                 legend.show_scene(self.map.scene, dark=explorer.dark)
 
-        explorer.param.watch(draw, ["run", "color_by", "safe_colors", "dark"], precedence=5)
+        drawn = ["run", "color_by", "safe_colors", "dark", "unusual", "listed", "list_order"]
+        explorer.param.watch(draw, drawn, precedence=5)
         return legend
 
     def _map_bar(self) -> pn.viewable.Viewable:
@@ -186,11 +195,25 @@ class DatasetPage:
             description="",
             sx={"& button": {"padding": "1px 8px", "fontSize": 12}},
         )
+        made = pmui.Button(
+            label="",
+            variant="text",
+            size="small",
+            margin=(2, 4),
+            align="center",
+            visible=False,
+        )
+        made.on_click(lambda _: setattr(self.settings, "open", True))
+
+        def tell(*_: param.parameterized.Event) -> None:
+            made.param.update(label=map_summary(self.explorer.run.config), visible=True)
+
+        self.explorer.param.watch(tell, "run")
         color_by = pmui.Select.from_param(
             choice.color_by, width=124, size="small", margin=(7, 0, 3, 10), align="center"
         )
         return column(
-            wrapped_row(self.run_controller.line, safe_colors, layers),
+            wrapped_row(made, self.run_controller.line, safe_colors, layers),
             self.run_controller.messages,
             row(color_by, self._legend()),
         )
@@ -200,6 +223,7 @@ class DatasetPage:
         upper = pn.Column(
             self._map_bar(),
             self._map_place(),
+            self.paths.player,
             sizing_mode="stretch_both",
             margin=0,
         )
@@ -232,7 +256,7 @@ class DatasetPage:
         place = pn.Column(waiting, sizing_mode="stretch_both", margin=0)
 
         def put(*_: param.parameterized.Event) -> None:
-            place.objects = [self.map.pane]
+            place.objects = [self.map.panel]
             self.explorer.param.unwatch(watcher)
 
         watcher = self.explorer.param.watch(put, "run", precedence=6)
@@ -243,11 +267,18 @@ class DatasetPage:
                 why = PlainText(event.new, look="error", margin=(60, 30))
                 place.objects = [why if event.new else waiting]
 
+        def wait_for_click(event: param.parameterized.Event) -> None:
+            """A first map that takes long, as of a link, is computed when somebody asks for it."""
+            if self.explorer.run is None:
+                hint = PlainText(_NOT_YET, look="quiet", align="center", margin=(100, 30))
+                place.objects = [hint if event.new else waiting]
+
         self.run_controller.error.param.watch(tell, "text")
+        self.run_controller.run.param.watch(wait_for_click, "visible")
         return place
 
     def _detail_place(self) -> pn.viewable.Viewable:
-        hint = "Choose a point on the map to see the demand behind it."
+        hint = "The story of a home is told here. Choose one on the map or in the list below it."
         place = column(PlainText(hint, look="quiet", margin=(20, 12)))
 
         def put(*_: param.parameterized.Event) -> None:
@@ -260,7 +291,7 @@ class DatasetPage:
     def _drawer(self) -> pn.viewable.Viewable:
         """The tables: what is unusual, and what is chosen."""
         tabs = TabBar(["Anomalies", "Chosen"], label="Tables")
-        tables = [column(anomaly_table(self.explorer)), column(chosen_table(self.explorer))]
+        tables = [self.anomalies.panel, column(chosen_table(self.explorer))]
         tabs.switch(tables)
 
         def follow(event: param.parameterized.Event) -> None:
@@ -272,13 +303,13 @@ class DatasetPage:
 
     def main(self) -> list[pn.viewable.Viewable]:
         """What fills the window below the bar."""
-        parts = [self._explore(), self.compare.view, self.data.view]
+        parts = [self._explore(), self.compare.view, self.periods.view, self.data.view]
         pages = [
             pn.Column(part, sizing_mode="stretch_both", margin=0, scroll=scroll)
-            for part, scroll in zip(parts, (False, True, True), strict=True)
+            for part, scroll in zip(parts, (False, True, True, True), strict=True)
         ]
         self.tabs.switch(pages)
-        shown = {1: self.compare.show, 2: self.data.show}
+        shown = {1: self.compare.show, 2: self.periods.show, 3: self.data.show}
         self.tabs.param.watch(lambda event: shown.get(event.new, lambda: None)(), "active")
         self.settings = SplitPane(
             main=pn.Column(*pages, sizing_mode="stretch_both", margin=0),
@@ -319,7 +350,7 @@ class DatasetPage:
             PlainText(self._name, look="heading", margin=(10, 12, 0, 12)),
             PlainText(facts, look="quiet", margin=(0, 12, 0, 12)),
             other,
-            *sidebar(self.explorer),
+            *settings(self.explorer),
             PlainText(f"Wattfold {describe()}", look="quiet", margin=(16, 12, 8, 12)),
         )
 

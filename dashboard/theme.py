@@ -91,7 +91,14 @@ _COMMON: dict[str, Any] = {
             }
         },
         "MuiSelect": {"styleOverrides": {"select": {"minHeight": "1.4em", "fontSize": BODY}}},
-        "MuiInputLabel": {"styleOverrides": {"root": {"fontSize": BODY}}},
+        "MuiInputLabel": {
+            "styleOverrides": {
+                "root": {
+                    "fontSize": BODY,
+                    "&:not(.MuiInputLabel-shrink)": {"transform": "translate(12px, 7px) scale(1)"},
+                }
+            }
+        },
         "MuiMenuItem": {"styleOverrides": {"root": {"fontSize": BODY, "minHeight": 30}}},
         "MuiTooltip": {"styleOverrides": {"tooltip": {"fontSize": SMALL}}},
     },

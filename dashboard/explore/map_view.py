@@ -28,6 +28,7 @@ class MapView:
         self.pane = pn.pane.HoloViews(
             draw_map(follow=self.streams), linked_axes=False, sizing_mode="stretch_both", margin=0
         )
+        self.panel = pn.Column(self.pane, sizing_mode="stretch_both", margin=0)
         self.streams.tap.add_subscriber(self._tapped)
         self.streams.box.add_subscriber(self._boxed)
         self.streams.lasso.add_subscriber(self._lassoed)
@@ -35,9 +36,10 @@ class MapView:
         self.streams.size.add_subscriber(self._resized, precedence=-1)
         watch = explorer.param.watch
         shown = ["run", "color_by", "safe_colors", "hidden", "chosen", "layers", "dark"]
-        watch(self._show, shown, precedence=1)
+        watch(self._show, [*shown, "unusual", "listed", "list_order"], precedence=1)
         watch(self._mark, ["selected", "pins", "layers"], precedence=2)
         watch(self._go_to_ranges, "ranges", precedence=3)
+        watch(self._dim, "is_stale")
 
     @property
     def figure(self) -> Any:
@@ -115,6 +117,11 @@ class MapView:
         rings, neighbors = self._selection()
         theme = DARK if explorer.dark else LIGHT
         self.streams.show(self.scene, theme=theme, rings=rings, neighbors=neighbors)
+
+    def _dim(self, *_: param.parameterized.Event) -> None:
+        """Dim a map that is not the settings' any more, but not for a moment."""
+        opacity = "0.4" if self.explorer.is_stale else "1"
+        self.panel.styles = {"opacity": opacity, "transition": "opacity 200ms 300ms"}
 
     def _mark(self, *_: param.parameterized.Event) -> None:
         if self.scene is not None:

@@ -16,6 +16,7 @@ from core.runs.forecast import Forecast, forecast
 from dashboard.jobs import FollowedJob, coalesced, run_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
+from dashboard.state.explorer import point_noun
 from dashboard.widgets import JobStatus, PlainText, column, duration, row
 
 # What takes longer waits for Run.
@@ -53,7 +54,7 @@ class RunController:
         explorer.param.watch(self._on_setting, Explorer.CHOICES)
         explorer.param.watch(lambda event: self.warning.say(event.new), "restore_problem")
         self.line = row(
-            self.status.panel, self.run, self.faster, self.cancel, self.notes, min_width=330
+            self.status.panel, self.run, self.faster, self.cancel, self.notes, min_width=250
         )
         self.messages = column(self.error, self.warning, self.notices)
 
@@ -71,6 +72,7 @@ class RunController:
             config = self.explorer.config()
         except WattfoldError as error:
             self._stop()
+            self.explorer.is_stale = True
             self.error.say(str(error))
             return
         if config == self._config and self.job is not None:
@@ -93,6 +95,7 @@ class RunController:
             if job.state == "done":
                 done(job)
             elif job.state == "failed":
+                self.explorer.is_stale = True
                 self.error.say(job.error)
 
         self.job = job
@@ -112,7 +115,11 @@ class RunController:
             return  # the settings have changed meanwhile
         machine = kept_machine()
         expected = machine and forecast(
-            self.workspace.dataset, config, machine, threads=available_cores()
+            self.workspace.dataset,
+            config,
+            machine,
+            threads=available_cores(),
+            graph_stored=run_jobs.graph_stored(self.workspace, config),
         )
         # The map that the page opens with comes without asking: all visitors share it.
         is_first = self.explorer.run is None and config == RunConfig()
@@ -122,7 +129,13 @@ class RunController:
             self._compute()
 
     def _offer(self, expected: Forecast) -> None:
-        self.status.say(f"{expected.n:,} points: about {duration(expected.seconds)}")
+        has_map = self.explorer.run is not None
+        self.explorer.is_stale = has_map
+        what = point_noun(self.explorer.unit, self.workspace.dataset.interval_minutes)
+        self.status.say(
+            f"{expected.n:,} {what}: about {duration(expected.seconds)}."
+            + (" The map still shows the settings before." if has_map else "")
+        )
         self.run.visible = True
         if expected.faster is not None:
             self._faster_backend, seconds = expected.faster
@@ -143,7 +156,7 @@ class RunController:
         except WattfoldError as error:
             self.error.say(str(error))
             return
-        self.cancel.visible = True
+        self.cancel.visible = self.explorer.is_stale = True
         self.status.follow(job)
         self._follow(job, self._read_computed)
 
@@ -167,7 +180,9 @@ class RunController:
     def _show_result(self, seconds: float | None) -> None:
         run = self.explorer.run
         how = ", loaded from the cache" if seconds is None else f" in {seconds:.1f} s"
-        self.status.say(f"{run.n:,} points{how}")
+        self.explorer.is_stale = False
+        what = point_noun(run.config.unit, self.workspace.dataset.interval_minutes)
+        self.status.say(f"{run.n:,} {what}{how}")
         self.notices.text = "\n".join(f"• {notice}" for notice in run.notices)
         count = len(run.notices)
         label = f"{count} {'note' if count == 1 else 'notes'} on this map"

@@ -116,9 +116,9 @@ class Sharing:
     # Undo and redo
 
     def _remember(self) -> None:
-        """Add the view to the history, if its run is on the map."""
+        """Add the view to the history, if its run is on the map and its first point is known."""
         view = self.explorer.view_state()
-        if view is not None:
+        if view is not None and view.selected is not None:
             self.history.add(view)
             if self.dialog.open:
                 self._offer(view)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import WattfoldError
+from dashboard.failures import report_failure
 from dashboard.jobs._job import Job, Limits, State
 from dashboard.jobs._rate_limit import Rate, Throttle
 from dashboard.jobs._worker import Task, work
@@ -317,8 +318,12 @@ class WorkerPool:
                 worker.job = None
                 if kind == "done":
                     job.result, job.fraction = content[0], 1.0
-                else:
+                elif kind == "failed":
                     job.error = content[0]
+                else:
+                    job.error = report_failure(
+                        _log, "a job failed", task=_name(job.task), error=content[0]
+                    )
                 self._finish(job, "done" if kind == "done" else "failed")
 
     def _notice_death(self, worker: _Worker) -> None:
@@ -364,14 +369,17 @@ class WorkerPool:
         job.ended, job.state = time.monotonic(), state
         job.finished.set()
         self._changed.add(job)
-        task = getattr(job.task, "__name__", "task")
-        facts = {"task": task, "state": state, "seconds": round(job.seconds, 2)}
+        facts = {"task": _name(job.task), "state": state, "seconds": round(job.seconds, 2)}
         _log.info("job", extra=facts)
         # The argument and the error may name households.
         _log.debug("job in detail", extra={"argument": job.argument, "problem": job.error})
 
     def _wake(self) -> None:
         self._wake_in.send_bytes(b"!")
+
+
+def _name(task: Task) -> str:
+    return getattr(task, "__name__", "task")
 
 
 def _cores() -> int:

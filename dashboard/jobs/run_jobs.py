@@ -10,6 +10,7 @@ from core.parallel import available_cores
 from core.progress import Progress
 from core.readings import Dataset
 from core.runs import Run, RunConfig, Runner, Store
+from core.runs.anomaly_stage import anomaly_digest, keep_anomalies, stored_anomalies
 from core.runs.config import AUTO
 from core.runs.forecast import forecast
 from core.scene.shading import MAXIMUM_MARKERS, warm_up
@@ -38,6 +39,11 @@ def find(workspace: Workspace, config: RunConfig) -> FollowedJob:
     return workspace.pool.call(_read_run, workspace.dataset, workspace.store, config)
 
 
+def graph_stored(workspace: Workspace, config: RunConfig) -> bool:
+    """Whether only the map of a run is to be made, its neighbours being stored."""
+    return Runner(workspace.dataset, store=workspace.store).graph_stored(config)
+
+
 def _read_run(dataset: Dataset, store: Store, config: RunConfig) -> Run | None:
     runner = Runner(dataset, store=store)
     if not runner.stored(config):
@@ -54,7 +60,7 @@ def submit(workspace: Workspace, config: RunConfig, *, queue: str = "") -> Follo
     One that takes a few seconds does not wait for those that take long.
     """
     argument = workspace.paths, config.to_json()
-    key = ("run", workspace.paths, workspace.dataset.digest, str(config.to_json()))
+    key = ("run", workspace.paths, str(config.to_json()))
     seconds = predict_seconds(workspace.dataset, config)
     quick = seconds is not None and seconds <= QUICK_SECONDS
     return workspace.pool.submit(key, compute_run, argument, queue=queue, quick=quick)
@@ -75,15 +81,37 @@ def compute_run(argument: tuple[WorkspacePaths, dict[str, Any]], progress: Progr
     """Run a config on a dataset; all its stages end up in the store."""
     paths, content = argument
     config = RunConfig.from_json(content)
-    runner = _runner(paths, paths.open()[0].digest)
+    runner = _runner(paths)
+    if not runner.dataset.is_unchanged():
+        _runner.cache_clear()
+        runner = _runner(paths)
     # Compare shows times: none should include the first import of a package.
     backend = "exact" if config.neighbors == AUTO else config.neighbors
     computing = _warm_up(config.distance).before(config.method, backend, None)
     runner.run(config, progress=progress, computing=computing)
 
 
+def find_unusual(workspace: Workspace, config: RunConfig) -> FollowedJob:
+    """Look for the anomalies of a config's households; the result is None if they are not kept."""
+    return workspace.pool.call(stored_anomalies, workspace.dataset, config, workspace.store)
+
+
+def submit_unusual(workspace: Workspace, config: RunConfig) -> FollowedJob:
+    """Have the anomalies of a config's households found; :func:`find_unusual` reads them then."""
+    digest = anomaly_digest(workspace.dataset, config)
+    argument = workspace.paths, config.to_json()
+    return workspace.pool.submit(("anomalies", workspace.paths, digest), compute_unusual, argument)
+
+
+def compute_unusual(argument: tuple[WorkspacePaths, dict[str, Any]], progress: Progress) -> None:
+    """Judge the households of a config; the result ends up in the store."""
+    paths, content = argument
+    dataset, store = paths.open()
+    keep_anomalies(dataset, RunConfig.from_json(content), store, progress=progress)
+
+
 @lru_cache(maxsize=1)
-def _runner(paths: WorkspacePaths, digest: str) -> Runner:
+def _runner(paths: WorkspacePaths) -> Runner:
     """The runner of the last dataset: runs share what is too large to be stored."""
     dataset, store = paths.open()
     return Runner(dataset, store=store)

@@ -7,16 +7,18 @@ import numpy as np
 import pandas as pd
 import param
 
-from core.anomalies import explain
+from core.anomalies import Anomalies, explain
 from core.errors import InputError
 from core.readings import Dataset
 from core.runs import Run, RunConfig
+from core.runs.anomaly_stage import UNITS
 from core.runs.forecast import count_points
 from core.scene import Coloring, MapScene, color_points, map_scene
 from core.scene.coloring import HDR, choices, level_text
 from core.scene.map_scene import contour_lines
 from dashboard.state.run_choices import Choices
 from dashboard.state.session_file import MAXIMUM_NOTE, MAXIMUM_NOTES
+from dashboard.state.unusual_homes import BY_EVIDENCE, BY_SIZE, UnusualHomes
 from dashboard.state.view_state import (
     LAYERS,
     MAXIMUM_PINS,
@@ -24,6 +26,10 @@ from dashboard.state.view_state import (
     rows_to_runs,
     runs_to_rows,
 )
+
+# The two lists of points worth a look, and what the legend calls the marks of the first.
+UNUSUAL, ISOLATED = "unusual", "isolated"
+_UNUSUAL_MARKS = "unusual homes"
 
 
 class Explorer(Choices):
@@ -43,6 +49,20 @@ class Explorer(Choices):
     )
 
     run: Any = param.ClassSelector(class_=Run, default=None, doc="The run on the map")
+    unusual: Any = param.ClassSelector(
+        class_=UnusualHomes, default=None, doc="What is unusual on the map; None until it is known"
+    )
+    listed: Any = param.Selector(
+        default=UNUSUAL,
+        objects={"Unusual homes": UNUSUAL, "Isolated on this map": ISOLATED},
+        doc="Which points are listed and marked on the map",
+    )
+    list_order: Any = param.Selector(
+        default=BY_EVIDENCE,
+        objects={"by evidence": BY_EVIDENCE, "by size": BY_SIZE},
+        label="Order",
+        doc="What comes first in the list of unusual homes",
+    )
     selected: Any = param.Integer(
         default=None, allow_None=True, doc="The row of the selected point"
     )
@@ -52,6 +72,9 @@ class Explorer(Choices):
         default=None, length=4, allow_None=True, doc="The visible part of the map"
     )
     dark: Any = param.Boolean(default=False, doc="Whether the page is dark")
+    is_stale: Any = param.Boolean(
+        default=False, doc="Whether the settings are no longer those of the map"
+    )
     restore_problem: Any = param.String(default="", doc="What of a restored view is not shown")
     notes: Any = param.Dict(default={}, doc="What the analyst wrote on points, by their full name")
 
@@ -172,7 +195,7 @@ class Explorer(Choices):
         return {
             "color_by": view.color_by if is_offered else HDR,
             "hidden": list(view.hidden),
-            "selected": points[0] if has_selected else _first_row(run),
+            "selected": points[0] if has_selected else self._first_row(run),
             "pins": points[has_selected:],
             "chosen": runs_to_rows(view.chosen, run.n),
             "ranges": view.ranges,
@@ -199,7 +222,7 @@ class Explorer(Choices):
         # Together, so that nothing sees the new run with an old row. The same row number may stand
         # for another point, so watchers are told even then.
         same = points["selected"] == self.selected
-        self.param.update(run=run, **points)
+        self.param.update(run=run, unusual=None, **points)
         if same:
             self.param.trigger("selected")
 
@@ -210,11 +233,47 @@ class Explorer(Choices):
         return {
             "color_by": self.color_by if self.color_by in choices(run) else HDR,
             "hidden": [],
-            "selected": [*_rows_of(run, selected), _first_row(run)][0],
+            "selected": [*_rows_of(run, selected), self._first_row(run)][0],
             "pins": _rows_of(run, pinned),
             "chosen": np.empty(0, np.int64),
             "ranges": None,
         }
+
+    # What is worth a look
+
+    @property
+    def judges_households(self) -> bool:
+        """Whether a point of the map is a household, of which it can be told what is unusual."""
+        return self.run is not None and self.run.config.unit in UNITS
+
+    @property
+    def lists_unusual(self) -> bool:
+        """Whether unusual homes are listed, not what is isolated on the map."""
+        return self.judges_households and bool(self.listed == UNUSUAL)
+
+    def show_unusual(self, anomalies: Anomalies | None) -> None:
+        """List what is unusual; None if that could not be found out.
+
+        The first one is selected, unless the analyst has already selected a point.
+        """
+        unusual = None if anomalies is None else UnusualHomes.of(self.run, anomalies)
+        listed = ISOLATED if unusual is None else self.listed
+        with param.parameterized.batch_call_watchers(self):
+            self.param.update(unusual=unusual, listed=listed)
+            if self.selected is None:
+                self.selected = int([*self.listed_rows(), *self.run.hdr.anomalies, 0][0])
+
+    def listed_rows(self) -> np.ndarray:
+        """The rows that are listed, the first one first; none as long as they are not known."""
+        if not self.lists_unusual:
+            return np.asarray(self.run.hdr.anomalies)
+        if self.unusual is None:
+            return np.empty(0, np.int64)
+        return self.unusual.ordered(self.list_order)
+
+    def _first_row(self, run: Run) -> int | None:
+        """The point to look at first; None where that is not known before homes are judged."""
+        return None if run.config.unit in UNITS else int([*run.hdr.anomalies, 0][0])
 
     @property
     def places(self) -> np.ndarray:
@@ -239,6 +298,8 @@ class Explorer(Choices):
             shown=shown,
             chosen=chosen,
             labelled="labels" in self.layers,
+            marked=self.listed_rows()[: self.run.config.n_anomalies],
+            mark_name=_UNUSUAL_MARKS if self.lists_unusual else self._base.mark_name,
             contours=contour_lines(self.run.hdr, safe=self.safe_colors) if contours else (),
         )
 
@@ -269,9 +330,9 @@ class Explorer(Choices):
         """Where a point stands, in words."""
         unit = self.run.units.iloc[row]
         return (
-            f"Anomaly rank {self.run.hdr.rank[row]:,} of {self.run.n:,} · "
-            f"{level_text(self.run.hdr.labels[row])}\n"
-            f"mean {unit['mean_kwh']:.3g} kWh · {unit['m']:,} readings"
+            f"mean {unit['mean_kwh']:.3g} kWh per interval · {unit['m']:,} readings\n"
+            f"Isolated on this map: rank {self.run.hdr.rank[row]:,} of {self.run.n:,} · "
+            f"{level_text(self.run.hdr.labels[row])}"
         )
 
     def explanation(self, row: int) -> str:
@@ -304,6 +365,15 @@ class Explorer(Choices):
         found = self.run.neighbors
         return found.indices[row, :k], found.distances[row, :k]
 
+    def difference_shares(self, distances: np.ndarray) -> np.ndarray:
+        """Distances as shares of the largest that there can be: 1 is nothing in common."""
+        config = self.run.config
+        blocks = 1
+        if config.unit == "profiles":
+            chosen = self._slots_of_blocks()
+            blocks = self.dataset.slots_per_week if chosen is None else len(chosen)
+        return distances / (blocks**0.5 if config.distance == "hellinger" else blocks)
+
     def table(self, rows: Sequence[int] | np.ndarray) -> pd.DataFrame:
         """Points with their rank, HDR and what is known of their households."""
         run, rows = self.run, np.asarray(rows, np.int64)
@@ -313,14 +383,13 @@ class Explorer(Choices):
             {
                 "rank": run.hdr.rank[rows],
                 "what": units["label"],
-                "HDR, %": run.hdr.labels[rows],
-                "density": run.hdr.density[rows],
-                "surprise": run.surprise.score[rows],
+                "density region": [level_text(label) for label in run.hdr.labels[rows]],
                 "mean kWh": units["mean_kwh"],
                 "readings": units["m"],
             }
         )
         known = units[[name for name in units.columns if name not in own]]
+        known = known.rename(columns={name: f"{name} (known)" for name in table.columns})
         return pd.concat([table, known], axis="columns")
 
     def typical(self) -> int:
@@ -337,10 +406,10 @@ class Explorer(Choices):
         return bool(rows)
 
     def step(self, by: int) -> None:
-        """Go to the next or the previous point by anomaly rank."""
+        """Go to the next or the previous point of the list."""
         if self.run is None:
             return
-        order = self.run.hdr.anomalies
+        order = self.listed_rows()
         place = np.flatnonzero(order == self.selected)
         if not len(order):
             return
@@ -380,9 +449,11 @@ def _last_row(view: ViewState) -> int:
     return max([-1, *view.points, *(start + length - 1 for start, length in chosen)])
 
 
-def _first_row(run: Run) -> int:
-    """The most anomalous point."""
-    return int([*run.hdr.anomalies, 0][0])
+def point_noun(unit: str, interval_minutes: int) -> str:
+    """What the points of a map are, in words."""
+    if unit in ("profiles", "households"):
+        return "households"
+    return {30: "half-hours", 60: "hours", 15: "quarter-hours"}.get(interval_minutes, "intervals")
 
 
 def _rows_of(run: Run, labels: Sequence[str]) -> list[int]:

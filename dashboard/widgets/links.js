@@ -1,6 +1,6 @@
 const STYLE = `
   ol {list-style: none; margin: 0; padding: 0; font-size: 0.82rem}
-  button {display: grid; grid-template-columns: 1.6em minmax(0, 1fr) 90px 4.2em; gap: 8px;
+  button {display: grid; grid-template-columns: 1.6em minmax(0, 1fr) 80px 7em; gap: 8px;
     align-items: center; width: 100%; font: inherit; color: inherit; text-align: left;
     background: none; border: 0; border-radius: 4px; padding: 3px 6px; cursor: pointer}
   button:hover {background: color-mix(in srgb, currentColor 9%, transparent)}

@@ -1,6 +1,7 @@
 const LOOKS = {
   brand: "font-size: 14px; font-weight: 650; letter-spacing: -0.01em; margin: 0",
   title: "font-size: var(--wf-title-size); font-weight: 600; margin: 0; letter-spacing: -0.01em",
+  headline: "font-size: 14px; font-weight: 600; margin: 0; line-height: 1.35",
   heading: "font-size: var(--wf-heading-size); font-weight: 600; margin: 0",
   body: "font-size: var(--wf-body-size); margin: 0; line-height: 1.45",
   quiet: "font-size: var(--wf-small-size); margin: 0; line-height: 1.45; color: var(--wf-quiet)",

@@ -96,8 +96,7 @@ def page(browser, served):
         if any(name == "Note" for _, name in controls(page)):
             break
         page.wait_for_timeout(500)
-    page.get_by_role("button", name="Settings").click()
-    expect(page.get_by_role("combobox", name="Map by")).to_be_visible()
+    Driver(page).open_settings()
     page.wait_for_timeout(2000)  # the browser lays out what has arrived
     yield page
     page.close()
@@ -125,7 +124,7 @@ def test_controls_have_names(page):
     found = controls(page)
     names = [name for _, name in found]
     for wanted in (
-        "A point is",
+        "Each point shows",
         "Distance",
         "Neighbours by",
         "Map by",
@@ -146,8 +145,16 @@ def test_fields_have_names(page):
 
 def test_tab_leads_from_the_bar_through_the_choices_to_the_map(page):
     page.evaluate("() => document.activeElement?.blur()")
-    focused = walk(page, 45)
-    wanted = ("Settings", "Explore", "Find", "Toggle theme", "Open data", "More", "Anomalies")
+    focused = walk(page, 60)
+    wanted = (
+        "Settings",
+        "Explore",
+        "Find",
+        "Toggle theme",
+        "Open data",
+        "Seldom changed",
+        "Anomalies",
+    )
     assert [name for name in focused if name in wanted] == list(wanted)
 
 

@@ -9,6 +9,7 @@ import pytest
 from page_driver import MINUTE, Driver
 from playwright.sync_api import expect
 
+from core.anomalies import find_anomalies
 from core.readings import Dataset
 from core.runs import RunConfig, run
 from core.scene.coloring import color_points
@@ -60,11 +61,43 @@ def expected_bars(kwh, low, high):
     return 100 * np.histogram(np.minimum(kwh, edges[-1]), edges)[0] / len(kwh)
 
 
-def test_it_opens_on_the_first_anomaly(driver, result):
-    label = result.units["label"].iat[result.hdr.anomalies[0]]
-    driver.expect_title(label)
-    expect(driver.page.get_by_text(re.compile(f"^Anomaly rank 1 of {result.n}"))).to_be_visible()
-    assert driver.row(0).inner_text() == label
+@pytest.fixture(scope="module")
+def unusual(dataset):
+    """The households that the page lists, the most unusual first."""
+    found = find_anomalies(dataset, RunConfig(), seed=RunConfig().seed)
+    return found.table[found.table["household"].isin(list(found.findings))]
+
+
+def test_it_opens_on_the_most_unusual_home(driver, unusual):
+    driver.expect_title(unusual["household"].iat[0])
+    # In the list and as the headline of its story.
+    expect(driver.page.get_by_text(unusual["reason"].iat[0], exact=True)).to_have_count(2)
+    assert driver.row(0).inner_text() == unusual["household"].iat[0]
+    counts = re.compile(rf"^{len(unusual)} of \d+ homes stand out; expect ")
+    expect(driver.page.get_by_text(counts)).to_be_visible()
+
+
+def test_the_map_marks_what_is_listed(driver, unusual, result):
+    def wait_for_marks(labels):
+        wanted = ",".join(sorted(labels))
+        driver.wait_until(
+            "markers.data.label.filter((_, row) => markers.data.marker[row] == 'diamond')"
+            f".sort().join() == '{wanted}'"
+        )
+
+    wait_for_marks(unusual["household"].head(10))
+    driver.button("Isolated on this map").click()
+    isolated = result.units["label"].iloc[result.hdr.anomalies]
+    wait_for_marks(isolated)
+    expect(driver.row(0)).to_have_text(isolated.iat[0])
+    driver.button("Unusual homes").click()
+    wait_for_marks(unusual["household"].head(10))
+    driver.button("by size").click()
+    by_size = unusual.sort_values("kwh_per_week", key=abs, ascending=False, kind="stable")
+    expect(driver.row(0)).to_have_text(by_size["household"].iat[0])
+    wait_for_marks(by_size["household"].head(10))
+    driver.button("by evidence").click()
+    expect(driver.row(0)).to_have_text(unusual["household"].iat[0])
 
 
 def test_markers_stand_where_the_run_puts_them(driver, result):
@@ -110,29 +143,30 @@ def test_the_neighbours_are_listed_and_lead_on(driver, result):
     first = int(result.neighbors.indices[row, 0])
     label = result.units["label"].iat[first]
     expect(links.first).to_contain_text(label)
-    expect(links.first).to_contain_text(f"{result.neighbors.distances[row, 0]:.4f}")
+    different = 100 * result.neighbors.distances[row, 0] / 336
+    expect(links.first).to_contain_text(f"{different:.0f} % different")
     links.first.click()
     driver.expect_title(label)
 
 
-def test_a_click_in_the_table_goes_to_the_point_and_back(driver, result):
+def test_a_click_in_the_table_goes_to_the_point_and_back(driver, result, unusual):
     label = driver.row(1).inner_text()
     driver.row(1).click()
     driver.expect_title(label)
-    row = int(result.hdr.anomalies[2])
+    row = result.units["label"].tolist().index(unusual["household"].iat[2])
     driver.tap(*result.y[row])
     driver.expect_title(result.units["label"].iat[row])
     selected = driver.page.locator(".tabulator-row.tabulator-selected:visible")
     expect(selected).to_contain_text(result.units["label"].iat[row])
 
 
-def test_keys_walk_through_the_anomalies_and_search(driver, result):
+def test_keys_walk_through_the_list_and_search(driver, result, unusual):
     driver.row(0).click()
     driver.page.locator("h2").first.click()  # away from the table, which has arrows of its own
     driver.page.keyboard.press("ArrowDown")
-    driver.expect_title(result.units["label"].iat[result.hdr.anomalies[1]])
+    driver.expect_title(unusual["household"].iat[1])
     driver.page.keyboard.press("ArrowUp")
-    driver.expect_title(result.units["label"].iat[result.hdr.anomalies[0]])
+    driver.expect_title(unusual["household"].iat[0])
     driver.page.keyboard.press("/")
     expect(driver.page.get_by_role("combobox", name="Find", exact=True)).to_be_focused()
     wanted = result.units["label"].iat[7]
@@ -206,10 +240,10 @@ def test_points_in_a_box_are_listed_and_downloaded(driver, result):
     driver.page.get_by_role("tab", name="Anomalies").click()
 
 
-def test_pins_are_compared(driver, result):
+def test_pins_are_compared(driver, unusual):
     for number in (0, 1):
         driver.row(number).click()
-        driver.expect_title(result.units["label"].iat[result.hdr.anomalies[number]])
+        driver.expect_title(unusual["household"].iat[number])
         driver.button("Pin").click()
         expect(driver.button("Unpin").nth(number)).to_be_attached()
     pinned = "models.filter(model => model.type == 'Figure' && model.tags.includes('pinned'))"
@@ -218,14 +252,14 @@ def test_pins_are_compared(driver, result):
     driver.wait_until(f"{ends}.length == 4 && new Set({ends}).size == 2")
     for number in (0, 1):
         driver.row(number).click()
-        driver.expect_title(result.units["label"].iat[result.hdr.anomalies[number]])
+        driver.expect_title(unusual["household"].iat[number])
         driver.button("Unpin").first.click()
         expect(driver.button("Pin")).to_be_visible()
 
 
-def test_a_household_opens_into_its_week_and_back(driver, dataset, result):
+def test_a_household_opens_into_its_week_and_back(driver, result, unusual):
     driver.row(0).click()
-    household = result.units["label"].iat[result.hdr.anomalies[0]]
+    household = unusual["household"].iat[0]
     driver.expect_title(household)
     driver.button("Open its week").click()
     driver.wait_for_map(336)

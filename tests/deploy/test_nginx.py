@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import shutil
+import socket
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -96,6 +97,37 @@ def test_a_session_stays_on_its_process(site):
             assert sum(site.opened()) == sum(before) + 4
 
     run_alone(visit())
+
+
+def test_a_thousand_slow_clients_hold_nobody_up(site):
+    address = ("localhost", int(site.host.partition(":")[2]))
+    with ExitStack() as stack:
+        slow = []
+        for _ in range(1000):
+            slow.append(stack.enter_context(socket.create_connection(address, timeout=10)))
+            slow[-1].sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+
+        async def visit() -> None:
+            async with PageClient(site.host) as page:
+                assert "roots" in await page.pull()
+
+        run_alone(visit())
+        # None of them has reached a process of Wattfold; nginx gives up on all.
+        for port in site.ports:
+            assert fetch(f"localhost:{port}", "/healthz")[0] == 200
+        assert all(is_given_up(each) for each in slow)
+
+
+def is_given_up(connection: socket.socket) -> bool:
+    connection.settimeout(60)
+    try:
+        while connection.recv(4096):  # 408, perhaps
+            pass
+    except ConnectionResetError:
+        pass
+    except TimeoutError:
+        return False
+    return True
 
 
 MARK = "this entry was stored by the test"

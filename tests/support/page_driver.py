@@ -29,9 +29,9 @@ class Driver:
     def wait_for_map(self, n: int | None = None) -> None:
         """Wait until a run is on the map."""
         count = r"[\d,]+" if n is None else f"{n:,}"
-        expect(self.page.get_by_text(re.compile(rf"^{count} points(,| in)"))).to_be_visible(
-            timeout=3 * MINUTE
-        )
+        expect(
+            self.page.get_by_text(re.compile(rf"^{count} (households|half-hours)(,| in)"))
+        ).to_be_visible(timeout=3 * MINUTE)
         if n is not None:
             self.wait_until(f"markers?.data.label.length == {n}")
 
@@ -158,9 +158,18 @@ class Driver:
         """Choose an option of a select, among the settings if it is not in view."""
         select = self.page.get_by_role("combobox", name=label)
         if not select.is_visible():
-            self.button("Settings").click()
+            self.open_settings()
         select.click(timeout=MINUTE)
         self.page.get_by_role("menuitem", name=option, exact=True).click()
+
+    def open_settings(self) -> None:
+        """Unfold the settings, and how the map is made."""
+        how = self.page.get_by_role("button", name=re.compile("^Map:"))
+        if not how.is_visible():
+            self.button("Settings").click()
+        if how.get_attribute("aria-expanded") == "false":
+            how.click()
+        expect(self.page.get_by_role("combobox", name="Map by")).to_be_visible(timeout=MINUTE)
 
     def button(self, name: str) -> Locator:
         """A button by what it says."""

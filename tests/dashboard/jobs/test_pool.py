@@ -158,7 +158,7 @@ def test_closing_a_session_gives_up_its_jobs(pool):
     ("task", "words"),
     [
         (misread, "there is no household 'x'"),
-        (break_down, "internal error"),
+        (break_down, "report it with the number"),
         (die, "was killed by signal 9"),
     ],
 )
