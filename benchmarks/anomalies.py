@@ -347,7 +347,8 @@ def main() -> None:
         "curve, average precision, and the share found by kind; means over seeds "
         f"{', '.join(map(str, arguments.seeds))} with standard errors. The detectors were designed "
         "on seeds 101 to 106; seeds 1 to 6 were looked at once before the shapes of two tails were "
-        "changed, seeds 7 to 12 never."
+        "changed, seeds 7 to 12 never. Design and publication plant into the same households, so "
+        "what has no seed (odd and even weeks) was seen in design."
     )
     lines = [
         "# Anomalies\n",
