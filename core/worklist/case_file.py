@@ -220,7 +220,7 @@ def _write_neighbors(axes: "Axes", household: str, weeks: Weeks, homes: Homes) -
     """Mean days of the most similar homes, beside its own."""
     style_axes(axes)
     row = weeks.households.index(household)
-    similar = homes.similar(row, np.ones(48, bool), np.ones(weeks.kwh.shape[1], bool))[:NEIGHBORS]
+    similar = homes.similar(row)[:NEIGHBORS]
     hours = np.arange(48) / 2
     for other in similar:
         axes.plot(hours, homes.profiles[other], color="#a8a29e", linewidth=0.7)

@@ -1,7 +1,7 @@
 """The story of the selected point, and the demand behind the pinned points."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from dashboard.state.session_file import MAXIMUM_NOTE
 from dashboard.widgets import PlainText, PointLinks, column, row
 
 _WAITING = "The story of the most unusual home comes here as soon as all are compared."
-_AFTER_TEXTS_MS = 400
+_EACH_FIGURE_MS = 200
 _EDGE: dict[str, Any] = {"margin": (0, 12)}
 
 
@@ -146,20 +146,20 @@ class PointDetail:
     def _put_figures(self) -> None:
         """Put the figures where they belong, after the texts around them.
 
-        Bokeh measures all of the page when a text gets its size, and fails on figures that it is
-        still building at that moment.
+        One by one: Bokeh measures all of the page when a part of it gets its size, and fails on
+        figures that it is still building at that moment.
         """
 
-        def put() -> None:
-            with pn.io.unlocked():
-                for place, drawn in self._places:
-                    place.objects = [_pane(drawn)]
+        def put(place: pn.Column, drawn: Any) -> None:
+            place.objects = [_pane(drawn)]
 
         doc = pn.state.curdoc
-        if doc is None or doc.session_context is None or not pn.state.loaded:
-            put()
-        else:
-            doc.add_timeout_callback(put, _AFTER_TEXTS_MS)
+        shown = doc is not None and doc.session_context is not None and pn.state.loaded
+        for number, (place, drawn) in enumerate(self._places, start=1):
+            if doc is None or not shown:
+                put(place, drawn)
+            else:
+                doc.add_timeout_callback(partial(put, place, drawn), number * _EACH_FIGURE_MS)
 
     def _show(self, row: int) -> None:
         explorer = self.explorer
@@ -200,14 +200,12 @@ class PointDetail:
             pn.Row(self.pin, self.week, self.back, margin=0),
             self.note,
             self.evidence,
-            _heading("Its week"),
-            self._place(self.regions),
-            _heading("Its calendar, in kWh; grey is no reading"),
-            self._place(self.calendar),
-            _heading("Distribution of demand"),
-            self._place(self.distribution),
-            _heading("Readings"),
-            self._place(self.series),
+            column(_heading("Its week"), self._place(self.regions)),
+            column(
+                _heading("Its calendar, in kWh; grey is no reading"), self._place(self.calendar)
+            ),
+            column(_heading("Distribution of demand"), self._place(self.distribution)),
+            column(_heading("Readings"), self._place(self.series)),
             _heading("Most similar homes"),
             self.neighbors,
             _heading("Household"),
