@@ -29,6 +29,7 @@ from dashboard.explore import (
 from dashboard.export import ExportDialog, Sharing
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
+from dashboard.keeps import Keeps
 from dashboard.periods import PeriodsTab
 from dashboard.state import Explorer, ViewState
 from dashboard.theme import FULL_HEIGHT, NOT_ON_PHONES
@@ -45,6 +46,15 @@ from dashboard.widgets import (
 
 # Pixels that the panes have when the page is first opened.
 _SETTINGS_WIDTH, _DETAIL_WIDTH, _DRAWER_HEIGHT = 272, 396, 172
+_ZOOM_STEP = 1.5
+# In the lower left corner of the map, where it takes no room of its own.
+_ON_THE_MAP = {
+    "position": "absolute",
+    "left": "0",
+    "bottom": "0",
+    "z-index": "3",
+    "width": "min(100%, 460px)",
+}
 # As many names as the search field can hold; with more points, it offers households.
 _MAXIMUM_NAMES = 5_000
 
@@ -87,6 +97,7 @@ class DatasetPage:
         self.anomalies = AnomalyList(workspace, self.explorer)
         self.paths = MapPaths(workspace, self.explorer, self.map)
         self.data = DataTab(workspace)
+        self.keeps = Keeps(workspace, self.explorer, name=self._name, link=link)
         self.periods = PeriodsTab(workspace, self.explorer)
         self.keys = self._make_keys()
         self.sharing = Sharing(
@@ -128,8 +139,12 @@ class DatasetPage:
                 "ArrowLeft": lambda: explorer.step(-1),
                 "Escape": explorer.clear,
                 "Control+z": lambda: self.sharing.undo(),
-                "Control+Z": lambda: self.sharing.redo(),
+                "Control+Shift+z": lambda: self.sharing.redo(),
                 "Control+y": lambda: self.sharing.redo(),
+                "+": lambda: self.map.zoom(_ZOOM_STEP),
+                "=": lambda: self.map.zoom(_ZOOM_STEP),
+                "-": lambda: self.map.zoom(1 / _ZOOM_STEP),
+                "0": lambda: setattr(explorer, "ranges", None),
                 "/": lambda: self.search.focus(),
             }
         )
@@ -223,7 +238,7 @@ class DatasetPage:
         upper = pn.Column(
             self._map_bar(),
             self._map_place(),
-            self.paths.player,
+            column(self.paths.player, styles=_ON_THE_MAP),
             sizing_mode="stretch_both",
             margin=0,
         )
@@ -325,6 +340,7 @@ class DatasetPage:
         return [
             self.settings,
             self.keys,
+            *self.keeps.parts,
             self.sharing.dialog,
             self.exporting.dialog,
             self.exporting.download,

@@ -38,7 +38,7 @@ _LOOK = ("color", "marker", "size", "line_color", "line_width", "alpha")
 _TOOLTIP = """
 <div style="max-width: 260px; line-height: 1.35; overflow-wrap: anywhere">
   <b>@label</b><div>@value</div><div>@hdr · rank @rank{0,0}</div>
-  <div>mean @mean_kwh{0.000} kWh · @m{0,0} readings</div>
+  <div>@mean_kwh{0.00} kWh per reading · @m{0,0} readings</div>
 </div>
 """
 
@@ -353,18 +353,20 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
     from bokeh.models import BoxSelectTool, CustomJS, HoverTool, LassoSelectTool
 
     figure, scene = plot.handles["plot"], follow.scene.scene
-    if scene is None:
-        return
-    if figure not in follow.figures:
-        follow.figures.append(figure)
-        figure.output_backend = "canvas"  # WebGL gains nothing at so few markers
-        figure.toolbar.logo = None
+    if not figure.toolbar_inner:
+        # Before there is a scene: a figure on the screen cannot take its toolbar in any more.
         figure.toolbar_inner = True
         figure.toolbar.stylesheets = [":host {background: none !important}"]
         # The numbers of the axes say nothing; distances do, and the scales are equal.
         for part in (*figure.xaxis, *figure.yaxis, *figure.grid):
             part.visible = False
         figure.min_border = 0
+    if scene is None:
+        return
+    if figure not in follow.figures:
+        follow.figures.append(figure)
+        figure.output_backend = "canvas"  # WebGL gains nothing at so few markers
+        figure.toolbar.logo = None
         for tool in figure.tools:
             if isinstance(tool, BoxSelectTool | LassoSelectTool):
                 # What is chosen is coloured by the scene, wherever it is drawn.

@@ -80,6 +80,15 @@ class MapView:
         is_whole = np.allclose(seen, (*whole.x, *whole.y), rtol=0, atol=1e-9 * np.ptp(whole.x))
         self.explorer.ranges = None if is_whole else seen
 
+    def zoom(self, factor: float) -> None:
+        """Show a part of the plane that is so many times smaller, around the middle of the view."""
+        if self.scene is not None:
+            view = self.streams.view
+            middle = [(low + high) / 2 for low, high in (view.x, view.y)]
+            half = [(high - low) / 2 / factor for low, high in (view.x, view.y)]
+            (x, y), (wide, tall) = middle, half
+            self.explorer.ranges = (x - wide, x + wide, y - tall, y + tall)
+
     def _resized(self, **_: Any) -> None:
         """Note what is seen now: the browser has changed the ranges to keep the scales equal."""
         figure = self.figure

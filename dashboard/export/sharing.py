@@ -13,13 +13,9 @@ from dashboard.jobs import SessionFolder, coalesced
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer, UndoHistory, ViewState
 from dashboard.state.session_file import write_session
+from dashboard.state.view_state import REMEMBERED
 from dashboard.widgets import CopyText, PlainText, column, make_dialog
 
-# What undo takes back. Zoom is not among them: the map has its own reset.
-_REMEMBERED = (
-    *("run", "selected", "pins", "chosen"),
-    *("color_by", "safe_colors", "hidden", "layers"),
-)
 # The library puts the tooltip to the right, over the next button: put it below.
 _BELOW = """
 .MuiTooltip-popper {pointer-events: none; margin: 38px 0 0 -52px !important}
@@ -53,7 +49,7 @@ class Sharing:
         self.history = UndoHistory()
         # What one action changes is one step.
         remember = coalesced(workspace.pool.schedule, self._remember)
-        explorer.param.watch(remember, list(_REMEMBERED))
+        explorer.param.watch(remember, list(REMEMBERED))
         self.bar = pn.Row(
             self._button("undo", "Undo (Ctrl+Z)", self.undo, self.history.param.can_undo),
             self._button("redo", "Redo (Ctrl+Shift+Z)", self.redo, self.history.param.can_redo),

@@ -405,6 +405,10 @@ class Explorer(Choices):
             self.selected = rows[0]
         return bool(rows)
 
+    def rows_of(self, labels: Sequence[str]) -> list[int]:
+        """The points of these names, as far as the map has them."""
+        return _rows_of(self.run, labels)
+
     def step(self, by: int) -> None:
         """Go to the next or the previous point of the list."""
         if self.run is None:

@@ -22,6 +22,12 @@ from core.scene.coloring import HDR, LEVEL_NAMES
 VERSION = 1
 LAYERS = ("points", "contours", "labels", "edges")
 MAXIMUM_PINS = 4
+# What of an explorer makes another view: for undo and the address. Zoom does not: the map has its
+# own reset.
+REMEMBERED = (
+    *("run", "selected", "pins", "chosen"),
+    *("color_by", "safe_colors", "hidden", "layers"),
+)
 
 _MAXIMUM_HIDDEN = 1_000
 _MAXIMUM_TEXT = 1_000

@@ -4,6 +4,7 @@ Ids and column names come from people's files. Every part here shows them as tex
 """
 
 from dashboard.widgets._appearance import Appearance
+from dashboard.widgets._browser import BrowserStore, PageAddress
 from dashboard.widgets._copy_text import CopyText
 from dashboard.widgets._dialogs import make_dialog
 from dashboard.widgets._disclosure import Disclosure
@@ -30,6 +31,7 @@ from dashboard.widgets._time_player import TimePlayer
 __all__ = [
     "COMPACT",
     "Appearance",
+    "BrowserStore",
     "ColorKey",
     "CopyText",
     "Disclosure",
@@ -39,6 +41,7 @@ __all__ = [
     "ImportForm",
     "JobStatus",
     "MapMarks",
+    "PageAddress",
     "PageKeys",
     "PageNotice",
     "PeriodField",

@@ -54,7 +54,17 @@ function keep(model) {
   }
 }
 
-export function render({model}) {
+// Whatever changes its size has all plots in the panes laid out again, and one that is not drawn yet
+// fails at it (Bokeh's PlotView has no layout then). It asks for the layout itself when it is drawn.
+function lay_out_when_drawn(view) {
+  const is_drawn = (child) => child.model.type !== "Figure" || child.layout !== undefined
+  const all_drawn = (child) => is_drawn(child) && (child.layoutable_views ?? []).every(all_drawn)
+  const compute = view.compute_layout.bind(view)
+  view.compute_layout = () => all_drawn(view) && compute()
+}
+
+export function render({model, view}) {
+  lay_out_when_drawn(view)
   const root = document.createElement("div")
   const [main, handle, side] = ["main", "handle", "side"].map((name) => {
     const part = document.createElement("div")

@@ -24,6 +24,27 @@ class Driver:
     def __init__(self, page: Page) -> None:
         self.page = page
 
+    def open(self, address: str) -> None:
+        """Open the page and wait until its first map and its first point are drawn."""
+        self.page.goto(address, timeout=3 * MINUTE)
+        self.wait_for_map()
+        # The cover that takes clicks until all is drawn is gone, and the map has its size.
+        self.wait_until(
+            "markers?.data.label.length > 0 && document.getElementById('loader').checkVisibility() "
+            "== false && Bokeh.index.find_one_by_id(plot.id)?.frame?.bbox.width > 0"
+        )
+        # What is unusual comes last, and the first of it is selected.
+        expect(self.row(0)).to_be_visible(timeout=MINUTE)
+        self.expect_title(self.row(0).inner_text())
+        expect(self.page.get_by_role("textbox", name="Note")).to_be_visible(timeout=MINUTE)
+
+    def reset(self, *, first: str) -> None:
+        """Show the whole map again, all of its points, and the first of the table."""
+        self.page.keyboard.press("Escape")
+        self.tool("Reset")
+        self.row(0).click(timeout=MINUTE / 6)
+        expect(self.page.locator("h2").first).to_have_text(first, timeout=MINUTE / 6)
+
     # Looking
 
     def wait_for_map(self, n: int | None = None) -> None:
