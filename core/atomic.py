@@ -84,7 +84,7 @@ def new_directory(path: Path, *, part_of: Path | None = None) -> Iterator[Path]:
     """
     path = path.absolute()
     private = is_private(part_of or path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     sweep(path)
     staging = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
     staging.mkdir(mode=0o700 if private else 0o777)

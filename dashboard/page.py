@@ -58,6 +58,8 @@ _ON_THE_MAP = {
 # As many names as the search field can hold; with more points, it offers households.
 _MAXIMUM_NAMES = 5_000
 
+_NOT_YET = "This map takes a while to compute. Press Run above to start it."
+
 hv.extension("bokeh")
 pn.extension("tabulator")
 
@@ -280,7 +282,14 @@ class DatasetPage:
                 why = PlainText(event.new, look="error", margin=(60, 30))
                 place.objects = [why if event.new else waiting]
 
+        def wait_for_click(event: param.parameterized.Event) -> None:
+            """A first map that takes long, as of a link, is computed when somebody asks for it."""
+            if self.explorer.run is None:
+                hint = PlainText(_NOT_YET, look="quiet", align="center", margin=(100, 30))
+                place.objects = [hint if event.new else waiting]
+
         self.run_controller.error.param.watch(tell, "text")
+        self.run_controller.run.param.watch(wait_for_click, "visible")
         return place
 
     def _detail_place(self) -> pn.viewable.Viewable:

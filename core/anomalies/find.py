@@ -220,7 +220,7 @@ def rank_households(
                 "slots": slots_text(finding.slots) if finding else "",
                 "since": "" if np.isnat(date) else str(date),
                 "kwh_per_week": finding.kwh_per_week if finding else 0.0,
-                "nearest": names[homes.nearest(int(row))],
+                "nearest": names[homes.nearest[row]],
             }
         )
     progress(1.0, "Done")

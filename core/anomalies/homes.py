@@ -9,7 +9,7 @@ import numpy as np
 
 from core.anomalies.change_point import change_point
 from core.anomalies.statistics import present_mean, record_mean, some_homes
-from core.anomalies.symptoms import HALF_HOURS, RESOLUTION, Symptoms
+from core.anomalies.symptoms import CHUNK, HALF_HOURS, RESOLUTION, Symptoms
 from core.anomalies.words import date_words
 
 SIMILAR = 20
@@ -97,23 +97,34 @@ class Homes:
         """Return the log of a household's days relative to the population's, (days,)."""
         return np.log(daily_mean(self.days[row]) + RESOLUTION) - self.population_level
 
-    def nearest(self, row: int) -> int:
-        """Return the most similar other household."""
-        return int(self.similar(row, EVERY, self._all_weeks())[0])
+    @cached_property
+    def nearest(self) -> np.ndarray:
+        """The most similar other household of each, (n,)."""
+        logs = np.log(self.profiles + RESOLUTION)
+        norm = (logs**2).sum(axis=1)
+        nearest = np.empty(len(logs), np.int64)
+        for start in range(0, len(logs), CHUNK):
+            rows = np.arange(start, min(start + CHUNK, len(logs)))
+            squared = norm[rows, None] + norm - 2 * logs[rows] @ logs.T
+            squared[np.arange(len(rows)), rows] = np.inf
+            nearest[rows] = squared.argmin(axis=1)
+        return nearest
 
-    def _all_weeks(self) -> np.ndarray:
-        return np.ones(self.symptoms.usable.shape[1], bool)
+    @cached_property
+    def _running(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of the weekly mean days up to each week, (n, weeks, 48), and weeks in them."""
+        usable = self.symptoms.usable
+        total = np.cumsum(np.where(usable[..., None], self.symptoms.mean, 0.0), axis=1)
+        return total, np.cumsum(usable, axis=1)
 
-    def similar(self, row: int, hours: np.ndarray, weeks: np.ndarray) -> np.ndarray:
-        """Return the homes nearest at these half-hours of the day and in these weeks."""
-        if weeks.all():
-            profiles = self.profiles
-        else:
-            profiles = record_mean(self.symptoms.without_weeks(weeks), self.symptoms.mean)
-        logs = np.log(profiles[:, hours] + RESOLUTION)
+    def similar(self, row: int, hours: np.ndarray = EVERY, weeks: int | None = None) -> np.ndarray:
+        """Return the homes nearest at these half-hours of the day, in the first so many weeks."""
+        last = -1 if weeks is None else weeks - 1
+        total, counted = (each[:, last] for each in self._running)
+        profiles = total[:, hours] / np.maximum(counted, 1)[:, None]
+        logs = np.log(profiles + RESOLUTION)
         squared = ((logs - logs[row]) ** 2).mean(axis=1)
-        counted = (self.symptoms.usable & weeks).sum(axis=1) > 0
-        squared = np.where(counted, squared, np.inf)
+        squared = np.where(counted > 0, squared, np.inf)
         squared[row] = np.inf
         return np.argsort(squared, kind="stable")[: min(SIMILAR, len(squared) - 1)]
 
@@ -123,10 +134,9 @@ class Homes:
         present = np.isfinite(days)
         return np.where(present, days, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
 
-    def _before(self, onset: int) -> np.ndarray:
-        """Mark the weeks that end before a day; all weeks where that leaves fewer than two."""
-        weeks = (np.arange(self.symptoms.usable.shape[1]) + 1) * 7 <= onset
-        return weeks if weeks.sum() >= 2 else self._all_weeks()
+    def _weeks_before(self, onset: int) -> int | None:
+        """Return how many weeks end before a day, None where those are fewer than two."""
+        return onset // 7 if onset >= 14 else None
 
     def date(self, onset: int | None) -> np.datetime64:
         """Return the date of a day, NaT for None."""
@@ -163,10 +173,10 @@ class Homes:
         ``onset`` to ``stop`` − 1 are those to judge.
         """
         if onset is None:
-            similar = self.similar(row, hours, self._all_weeks())
+            similar = self.similar(row, hours)
             return self.mean_day(similar, 0, self.n_days)
         stop = self.n_days if stop is None else stop
-        similar = self.similar(row, EVERY, self._before(onset))
+        similar = self.similar(row, EVERY, self._weeks_before(onset))
         usual, now = self._other_days(similar, onset, stop), self.mean_day(similar, onset, stop)
         return self._other_days(row, onset, stop) * (now.sum() / max(usual.sum(), RESOLUTION))
 

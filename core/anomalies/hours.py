@@ -146,7 +146,7 @@ DETECTORS.register(
         name="hours",
         help="uses less or more at some hours of the day than the other hours suggest",
         statistics=(
-            Statistic("low hours", shape=1.1),
+            Statistic("low hours", shape=1.3),
             Statistic("high hours", shape=1.2),
             Statistic("hours fell", weeks=QUARTER),
             Statistic("hours rose", shape=0.9, weeks=QUARTER),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.anomalies.change_point import change_point
+from core.anomalies.change_point import change_point, change_span
 from core.anomalies.detector import DETECTORS, Detector, Statistic
 from core.anomalies.homes import CLEAR_STEP, EVERY, Finding, Homes, daily_mean
 from core.anomalies.statistics import Splits, largest, record_mean
@@ -14,6 +14,9 @@ SHARE = 0.05
 
 # A meter died when it read less than a fifth zeros in the weeks before it read nothing else.
 RARE, EARLIER = 0.2, 21
+
+# It was over when an end of it explains this much more of the days' variance.
+CLEARER = 0.15
 
 # A share of the readings that is as good as all.
 ALWAYS = 0.97
@@ -52,10 +55,11 @@ def explain(homes: Homes, row: int, statistic: str) -> Finding:
         time = f" {first % HALF_HOURS // 2:02d}:{first % 2 * 30:02d}"
         reason = f"Reads {value}{homes.since(onset)}{time}"
     else:
-        often = "" if share > ALWAYS else f" for {share:.0%} of the time".replace("%", " %")
         value = "0" if zero else "the same value for hours on end"
-        comma = "," if often and not zero else ""
-        reason = f"{'Reads' if stop is None else 'Read'} {value}{comma}{often}"
+        reason = f"{'Reads' if stop is None else 'Read'} {value}"
+        if share <= ALWAYS:
+            often = f"{share:.0%} of the time".replace("%", " %")
+            reason += f" for {often}" if zero else f", {often}"
         if onset == 0 and stop is not None:
             onset = None
             reason += f" until {date_words(homes.date(stop - 1), year=homes.n_days > 366)}"
@@ -84,8 +88,11 @@ def _when(share: np.ndarray) -> tuple[int | None, int | None]:
 
     The first one is 0 where it is the case from the start until some day.
     """
-    step = change_point(share)
-    if step is None or step.explained < CLEAR_STEP:
+    step, span = change_point(share), change_span(share)
+    explained = step.explained if step else 0.0
+    if span and span.explained > max(explained + CLEARER, CLEAR_STEP):
+        return span.first, span.stop
+    if step is None or explained < CLEAR_STEP:
         return None, None
     if step.after > step.before:
         return step.position, None

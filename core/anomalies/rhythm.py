@@ -21,7 +21,7 @@ OWN_WEEKS = 8
 CHANGE_FLOOR, MOST = 0.3, 6.0
 
 # The share of the weeks that must look better with the days exchanged.
-AGREE = 0.75
+AGREE = 0.6
 
 
 def _exchanges() -> np.ndarray:

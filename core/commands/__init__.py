@@ -13,6 +13,7 @@ from core.commands import (
     segments,
     study,
     watch,
+    worklist,
 )
 
 COMMANDS = (
@@ -26,6 +27,7 @@ COMMANDS = (
     segments,
     place,
     watch,
+    worklist,
     study,
     cache,
 )

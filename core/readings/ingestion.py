@@ -320,7 +320,7 @@ def _write(
     chunks = clean_chunks(staging, decisions, options, changes, tally, part(progress, 0.4, 0.7))
     write_readings(draft, chunks, total, part(progress, 0.7, 0.98))
     check_usable(staging, tally)
-    _check_conflicts(tables, tally, total)
+    check_conflicts(tables, tally, total)
 
     table = households_table(households, tally, staging, interval, changes)
     if metadata is not None:
@@ -388,7 +388,7 @@ def _nothing_usable(staging: Staging) -> str:
     return f"{files}: no usable reading ({told}); name the columns or the format of the file"
 
 
-def _check_conflicts(tables: Tables, tally: Tally, total: int) -> None:
+def check_conflicts(tables: Tables, tally: Tally, total: int) -> None:
     """Refuse readings most of which contradict another one of the same household and time."""
     files = sum(len(source.files) for source, _ in tables.plans)
     share = _CONFLICTING_SHARE["one file" if files == 1 else "several files"]

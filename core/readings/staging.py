@@ -229,8 +229,7 @@ def text_scan(
     scan = f"""read_csv($path, columns = {{{types}}}, auto_detect = false, delim = $delimiter,
         quote = '"', escape = '"', header = false, skip = {skip}, compression = $compression,
         max_line_size = {MAXIMUM_LINE_BYTES}, ignore_errors = true, store_rejects = true,
-        rejects_table = 'malformed', rejects_scan = 'malformed_scans', rejects_limit = 0
-        {_FILENAME.format(",") if len(source.files) > 1 else ""})"""
+        rejects_table = 'malformed', rejects_scan = 'malformed_scans', rejects_limit = 0)"""
     return _numbered(scan, source), {
         "path": [str(file.path) for file in source.files],
         "delimiter": delimiter or source.layout.delimiter,
@@ -241,13 +240,9 @@ def text_scan(
 def parquet_scan(source: Source) -> tuple[str, dict[str, Any]]:
     """SQL that scans Parquet files into columns ``c0``, ``c1`` …, and its parameters."""
     names = [f"c{position}" for position in range(len(source.columns))]
-    many = len(source.files) > 1
-    scan = f"""(SELECT * FROM read_parquet($path {_FILENAME.format(",") if many else ""}))
-        AS t({", ".join([*names, "filename"] if many else names)})"""
+    scan = f"""(SELECT *, file_index FROM read_parquet($path))
+        AS t({", ".join([*names, "file_index"])})"""
     return _numbered(scan, source), {"path": [str(file.path) for file in source.files]}
-
-
-_FILENAME = "{} filename = true"
 
 
 def _numbered(scan: str, source: Source) -> str:
@@ -255,9 +250,7 @@ def _numbered(scan: str, source: Source) -> str:
     first = source.first.number
     if len(source.files) == 1:
         return f"(SELECT *, {first} AS file FROM {scan})"
-    return (
-        f"(SELECT *, (list_position($path, filename) - 1 + {first})::INTEGER AS file FROM {scan})"
-    )
+    return f"(SELECT *, ({first} + file_index)::INTEGER AS file FROM {scan})"
 
 
 def scan(source: Source) -> tuple[str, dict[str, Any]]:

@@ -125,7 +125,10 @@ class MapStreams:
     box: streams.BoundsXY = field(default_factory=streams.BoundsXY)
     lasso: streams.Lasso = field(default_factory=streams.Lasso)
     points_view: ViewStream = field(default_factory=ViewStream)
-    labels_view: ViewStream = field(default_factory=ViewStream)
+    # Renamed: layers that are drawn over each other must not share the names of what differs.
+    labels_view: ViewStream = field(
+        default_factory=partial(ViewStream, rename={"view": "scale", "size": "radius"})
+    )
     figures: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -315,11 +318,11 @@ def _rings(
     ).opts(size="ring", fill_color=None, line_color=theme.accent, line_width=2.4, **_BARE)
 
 
-def _labels(scene: MapScene | None, theme: Theme, view: View | None, size: float) -> hv.Labels:
+def _labels(scene: MapScene | None, theme: Theme, scale: View | None, radius: float) -> hv.Labels:
     """Names of the marked points."""
     columns: dict[str, Any] = {"x": [], "y": [], "text": []}
-    if scene is not None and view is not None and scene.labelled:
-        columns = _label_columns(scene, view, size)
+    if scene is not None and scale is not None and scene.labelled:
+        columns = _label_columns(scene, scale, radius)
     return hv.Labels(columns, ["x", "y"], "text").opts(
         text_color=theme.ink,
         text_font_size="9pt",
@@ -330,11 +333,11 @@ def _labels(scene: MapScene | None, theme: Theme, view: View | None, size: float
     )
 
 
-def _label_columns(scene: MapScene, view: View, size: float) -> dict[str, Any]:
+def _label_columns(scene: MapScene, scale: View, radius: float) -> dict[str, Any]:
     rows = scene.drawn_marks
     texts = [scene.label(row) for row in rows]
     # Of the whole map at the scale that is seen.
-    unit = view.x[1] / view.width
+    unit = scale.x[1] / scale.width
     pixels = scene.points / unit
     x0, x1, y0, y1 = scene.extent
     offsets = place_labels(
@@ -342,7 +345,7 @@ def _label_columns(scene: MapScene, view: View, size: float) -> dict[str, Any]:
         np.array([[len(text), 1] for text in texts]).reshape(-1, 2) * _LETTER,
         area=np.array([x0, y0, x1, y1]) / unit,
         beside=pixels[:: -(-scene.n // _BESIDE)],
-        radius=max(size, 5.5),
+        radius=max(radius, 5.5),
         distances=DISTANCES[:3],
         required=False,
     )

@@ -78,12 +78,16 @@ def name_segments(week_kwh: np.ndarray, label: np.ndarray) -> list[str]:
             TRAITS[place].high if middles[each, place] > 0 else TRAITS[place].low for place in order
         ]
         used = min(int((np.abs(middles[each]) >= LEAST_DEVIATION).sum()), MOST_TRAITS)
-        name = ", ".join([levels_words[each], *(words[:used] or [TYPICAL])])
+        name = _joined(levels_words[each], words[:used])
         while name in names and used < len(words):
-            name += f", {words[used]}"
             used += 1
+            name = _joined(levels_words[each], words[:used])
         names.append(name)
     return _told_apart(names, levels)
+
+
+def _joined(level: str, words: list[str]) -> str:
+    return ", ".join([level, *(words or [TYPICAL])])
 
 
 def _level_words(levels: np.ndarray, usual: float) -> list[str]:

@@ -109,11 +109,12 @@ def quiet_legend(items: list[tuple[str, list[Any]]]) -> Legend:
         border_line_alpha=0.0,
         background_fill_alpha=0.0,
         label_text_font_size="8pt",
-        glyph_width=14,
+        glyph_width=11,
+        label_standoff=3,
         glyph_height=12,
         label_height=12,
         padding=0,  # type: ignore[arg-type]  # the stub knows no plain number
-        spacing=8,
+        spacing=6,
         margin=2,
     )
 

@@ -43,7 +43,7 @@ class MeanDayFigure:
         self.hours = empty_source("left", "right")
         plot = make_figure(height, x_range=Range1d(start=0, end=24))
         plot.yaxis.axis_label = "kWh per half-hour"
-        plot.xaxis.ticker = FixedTicker(ticks=list(range(0, 25, 3)))
+        plot.xaxis.ticker = FixedTicker(ticks=list(range(0, 25, 6)))
         plot.xaxis.formatter = CustomJSTickFormatter(code=_CLOCK)
         plot.vstrip(
             x0="left", x1="right", source=self.hours, color=SELECTED, alpha=0.12, line_alpha=0

@@ -23,7 +23,7 @@ _TITLES = {
     "q": "q",
     "detector": "Found by",
 }
-_WIDTHS = {"what": 88, "size": 84, "since": 84, "q": 56, "detector": 82}
+_WIDTHS = {"what": 88, "size": 100, "since": 84, "q": 56, "detector": 82}
 _TIPS = {
     "size": "How much more or less it uses than expected",
     "q": "The share of false ones to expect among this home and those above it",

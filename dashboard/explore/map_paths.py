@@ -17,7 +17,9 @@ from dashboard.widgets import TimePlayer
 
 _PLAYED = "wattfold-homes-over-time"
 # Dates that are written along a path: more would hide it.
-_DATES_WRITTEN = 4
+_DATES_WRITTEN = 5
+# As a share of the map: dates that are closer would cover each other.
+_APART = 0.08
 
 
 class MapPaths:
@@ -130,9 +132,7 @@ class MapPaths:
         self.line.data = {"x": x, "y": y}
         size = np.linspace(4, 9, len(x))  # the later, the larger
         self.dates.data = {"x": x, "y": y, "date": names, "size": size}
-        some = np.unique(
-            np.linspace(0, len(x) - 1, min(_DATES_WRITTEN, len(x))).round().astype(int)
-        )
+        some = _written_dates(own.y[0], apart=_APART * np.ptp(self.explorer.places, axis=0).max())
         self.written.data = {"x": x[some], "y": y[some], "date": [names[row] for row in some]}
         self.player.note = f"The line is the path of {home}, {paths.step} by {paths.step}."
 
@@ -207,6 +207,16 @@ class MapPaths:
         for step in range(places.shape[1]):
             columns[f"x{step}"], columns[f"y{step}"] = places[:, step, 0], places[:, step, 1]
         return columns
+
+
+def _written_dates(places: np.ndarray, *, apart: float) -> np.ndarray:
+    """The dates to write along a path: its ends first, then others that are apart from them."""
+    last = len(places) - 1
+    kept: list[int] = []
+    for row in [0, last, *np.linspace(0, last, _DATES_WRITTEN).round().astype(int)]:
+        if all(np.linalg.norm(places[row] - places[other]) > apart for other in kept):
+            kept.append(int(row))
+    return np.array(kept)
 
 
 def date_names(paths: Paths) -> list[str]:

@@ -1,7 +1,7 @@
 """The story of the selected point, and the demand behind the pinned points."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from dashboard.state.session_file import MAXIMUM_NOTE
 from dashboard.widgets import PlainText, PointLinks, column, row
 
 _WAITING = "The story of the most unusual home comes here as soon as all are compared."
+_EACH_FIGURE_MS = 200
 _EDGE: dict[str, Any] = {"margin": (0, 12)}
 
 
@@ -43,12 +44,12 @@ class PointDetail:
         explorer.param.watch(self._offer_back, "unit")
         explorer.param.watch(self._show_note, "notes")
         self._is_filled = False
+        self._places: list[tuple[pn.Column, Any]] = []
         self.panel = column(
             PlainText(_WAITING, look="quiet", margin=(20, 12), sizing_mode="stretch_width")
         )
 
     def _fill(self) -> None:
-        self._is_filled = True
         explorer = self.explorer
         wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
         self.title = PlainText(look="title", margin=(10, 12, 2, 12), **wide)
@@ -78,7 +79,7 @@ class PointDetail:
         self.series = _demand_plots.SeriesFigure()
         # Figures that are hidden from the start are drawn without a size: hide what holds them.
         self.evidence = column(
-            _heading("Why"), _pane(self.daily), _pane(self.mean_day), visible=False
+            _heading("Why"), self._place(self.daily), self._place(self.mean_day), visible=False
         )
         self.pin = pmui.Button(label="Pin", variant="outlined", size="small", margin=(0, 6, 6, 12))
         self.week = pmui.Button(
@@ -90,7 +91,12 @@ class PointDetail:
         self.pin.on_click(lambda _: self._toggle_pin())
         self.week.on_click(lambda _: explorer.open_week(explorer.household_of(explorer.selected)))
         self.back.on_click(lambda _: explorer.go_back())
-        self.panel.objects = self._parts()
+
+    def _place(self, drawn: Any) -> pn.Column:
+        """Room for a figure."""
+        place = column(min_height=drawn.figure.height)
+        self._places.append((place, drawn))
+        return place
 
     def _go(self, row: int) -> None:
         self.explorer.selected = row
@@ -100,8 +106,10 @@ class PointDetail:
         if self.explorer.run is not None and row is not None:
             self.explorer.write_note(row, event.new or "")
 
-    def _show_note(self, *_: param.parameterized.Event) -> None:
-        if self._is_filled and self.explorer.selected is not None:
+    def _show_note(self, *events: param.parameterized.Event) -> None:
+        if events and not self._is_filled:
+            return
+        if self.explorer.selected is not None:
             self.note.value = self.explorer.note_on(self.explorer.selected)
 
     def _toggle_pin(self) -> None:
@@ -126,9 +134,32 @@ class PointDetail:
         if explorer.run is None or row is None:
             return
         with pn.io.unlocked():  # all of it in one message
-            if not self._is_filled:
+            if self._is_filled:
+                self._show(row)
+            else:
                 self._fill()
-            self._show(row)
+                self._show(row)
+                self._is_filled = True
+                self.panel.objects = self._parts()
+                self._put_figures()
+
+    def _put_figures(self) -> None:
+        """Put the figures where they belong, after the texts around them.
+
+        One by one: Bokeh measures all of the page when a part of it gets its size, and fails on
+        figures that it is still building at that moment.
+        """
+
+        def put(place: pn.Column, drawn: Any) -> None:
+            place.objects = [_pane(drawn)]
+
+        doc = pn.state.curdoc
+        shown = doc is not None and doc.session_context is not None and pn.state.loaded
+        for number, (place, drawn) in enumerate(self._places, start=1):
+            if doc is None or not shown:
+                put(place, drawn)
+            else:
+                doc.add_timeout_callback(partial(put, place, drawn), number * _EACH_FIGURE_MS)
 
     def _show(self, row: int) -> None:
         explorer = self.explorer
@@ -157,8 +188,8 @@ class PointDetail:
         self._show_note()
         self._offer_back()
 
-    def _offer_back(self, *_: param.parameterized.Event) -> None:
-        if self._is_filled:
+    def _offer_back(self, *events: param.parameterized.Event) -> None:
+        if self._is_filled or not events:
             self.back.visible = self.explorer.unit == "slots" and self.explorer.can_go_back
 
     def _parts(self) -> list[Any]:
@@ -169,14 +200,12 @@ class PointDetail:
             pn.Row(self.pin, self.week, self.back, margin=0),
             self.note,
             self.evidence,
-            _heading("Its week"),
-            _pane(self.regions),
-            _heading("Its calendar, in kWh; grey is no reading"),
-            _pane(self.calendar),
-            _heading("Distribution of demand"),
-            _pane(self.distribution),
-            _heading("Readings"),
-            _pane(self.series),
+            column(_heading("Its week"), self._place(self.regions)),
+            column(
+                _heading("Its calendar, in kWh; grey is no reading"), self._place(self.calendar)
+            ),
+            column(_heading("Distribution of demand"), self._place(self.distribution)),
+            column(_heading("Readings"), self._place(self.series)),
             _heading("Most similar homes"),
             self.neighbors,
             _heading("Household"),

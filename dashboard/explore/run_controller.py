@@ -129,11 +129,12 @@ class RunController:
             self._compute()
 
     def _offer(self, expected: Forecast) -> None:
-        self.explorer.is_stale = True
+        has_map = self.explorer.run is not None
+        self.explorer.is_stale = has_map
         what = point_noun(self.explorer.unit, self.workspace.dataset.interval_minutes)
         self.status.say(
-            f"{expected.n:,} {what}: about {duration(expected.seconds)}. "
-            "The map still shows the settings before."
+            f"{expected.n:,} {what}: about {duration(expected.seconds)}."
+            + (" The map still shows the settings before." if has_map else "")
         )
         self.run.visible = True
         if expected.faster is not None:

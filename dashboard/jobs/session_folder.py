@@ -20,15 +20,26 @@ from filelock import FileLock, Timeout
 
 from core.errors import InputError
 
-# A session with this much, or sessions with this much in all, gets no further folder. The largest
-# that one can hold is an upload with its dataset and what is computed from it.
-SESSION_BYTES = 3 * 10**9
-ALL_BYTES = 20 * 10**9
+# Beside uploads: what is computed from them, restored files and exports.
+_OTHER_BYTES = 2 * 10**9
+_FULL_SESSIONS = 4
 
 _LOCK = ".lock"
 
 # Where a process that was ended still wrote while its folder was removed.
 _left: set[Path] = set()
+
+
+def session_bytes() -> int:
+    """A session with more gets no further folder: an upload, one that replaces it, a dataset."""
+    from dashboard.jobs.uploads import maximum_bytes
+
+    return 3 * maximum_bytes() + _OTHER_BYTES
+
+
+def all_bytes() -> int:
+    """With more in all, no session gets a further folder."""
+    return _FULL_SESSIONS * session_bytes()
 
 
 def _root() -> Path:
@@ -74,14 +85,14 @@ class SessionFolder:
         if self._path is None:
             self._path = Path(_lock_of_server(root).lock_file).parent / secrets.token_hex(16)
             self._path.mkdir(mode=0o700)
-        if _size(self._path) > SESSION_BYTES:
+        if _size(self._path) > (limit := session_bytes()):
             raise InputError(
-                f"the files of this page take more than {SESSION_BYTES / 1e9:.0f} GB; reload it to "
-                "start afresh"
+                f"the files of this page take more than {limit / 1e9:.0f} GB; reload it to start "
+                "afresh"
             )
-        if _size(root) > ALL_BYTES:
+        if _size(root) > (limit := all_bytes()):
             raise InputError(
-                f"the files of all pages take more than {ALL_BYTES / 1e9:.0f} GB; try again when "
+                f"the files of all pages take more than {limit / 1e9:.0f} GB; try again when "
                 "others have closed theirs"
             )
         return Path(tempfile.mkdtemp(prefix=f"{purpose}-", dir=self._path))

@@ -23,7 +23,7 @@ MAXIMUM_FRAGMENT_BYTES = 4 * 2**20
 MAXIMUM_MESSAGE_BYTES = 16 * 2**20
 MAXIMUM_FRAGMENTS = 2_000
 # Values in the JSON of one message; the largest honest ones are lassos and selections.
-MAXIMUM_VALUES = 300_000
+MAXIMUM_VALUES = 100_000
 MAXIMUM_DEPTH = 200
 # What JavaScript can count to. Larger ones are slow to compare, and can be made to share a hash.
 MAXIMUM_INTEGER = 2**53

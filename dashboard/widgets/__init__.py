@@ -10,6 +10,8 @@ from dashboard.widgets._dialogs import make_dialog
 from dashboard.widgets._disclosure import Disclosure
 from dashboard.widgets._download import Download
 from dashboard.widgets._file_drop import FileDrop
+from dashboard.widgets._files_drop import FilesDrop
+from dashboard.widgets._import_form import ImportForm
 from dashboard.widgets._job_status import JobStatus, duration
 from dashboard.widgets._keys import PageKeys
 from dashboard.widgets._layout import column, row, wrapped_row
@@ -35,6 +37,8 @@ __all__ = [
     "Disclosure",
     "Download",
     "FileDrop",
+    "FilesDrop",
+    "ImportForm",
     "JobStatus",
     "MapMarks",
     "PageAddress",

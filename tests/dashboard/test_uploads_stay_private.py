@@ -69,10 +69,12 @@ def test_everything_that_can_be_done_with_an_upload(session, shared, turns, tmp_
     # The readings, from the browser's first message on.
     session.data.open()
     content = readings()
-    session.data.drop._take({"name": "mine.csv"})
+    session.data.drop._take({"files": [["mine.csv", len(content)]]})
     while session.data.drop.wanted >= 0:
         start = session.data.drop.wanted
         session.data.drop._take({"data": content[start : start + (1 << 20)]})
+    turns.run_until(lambda: session.data.start.visible)
+    session.data.start.clicks += 1
     turns.run_until(lambda: session.data.use.visible)
     session.data.use.clicks += 1
 

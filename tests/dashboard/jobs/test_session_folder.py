@@ -62,10 +62,10 @@ def test_what_could_not_be_removed_is_removed_later(root, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("limit", "words"), [("SESSION_BYTES", "reload it"), ("ALL_BYTES", "others have closed")]
+    ("limit", "words"), [("session_bytes", "reload it"), ("all_bytes", "others have closed")]
 )
 def test_what_sessions_write_is_bounded(monkeypatch, limit, words):
-    monkeypatch.setattr(session_folder, limit, 1000)
+    monkeypatch.setattr(session_folder, limit, lambda: 1000)
     folder = SessionFolder()
     place = folder.new("restore")
     (place / "file").write_bytes(bytes(1001))
