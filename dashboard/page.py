@@ -45,7 +45,7 @@ from dashboard.widgets import (
 )
 
 # Pixels that the panes have when the page is first opened.
-_SETTINGS_WIDTH, _DETAIL_WIDTH, _DRAWER_HEIGHT = 272, 396, 172
+_SETTINGS_WIDTH, _DETAIL_WIDTH, _DRAWER_HEIGHT = 272, 380, 172
 _ZOOM_STEP = 1.5
 # In the lower left corner of the map, where it takes no room of its own.
 _ON_THE_MAP = {

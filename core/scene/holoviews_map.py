@@ -73,6 +73,13 @@ axes.forEach(([range], axis) => range.setv({
 """
 
 
+# Bokeh draws the toolbar anew, but does not place it, when another layer is added to a figure that
+# is on the screen.
+_PLACE_TOOLBAR = """
+setTimeout(() => Bokeh.index.find_one_by_id(plot.id)?.invalidate_layout(), 50)
+"""
+
+
 class SceneStream(streams.Stream):
     """What is shown, and on which paper."""
 
@@ -356,14 +363,11 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
     from bokeh.models import BoxSelectTool, CustomJS, HoverTool, LassoSelectTool
 
     figure, scene = plot.handles["plot"], follow.scene.scene
-    if not figure.toolbar_inner:
-        # Before there is a scene: a figure on the screen cannot take its toolbar in any more.
-        figure.toolbar_inner = True
-        figure.toolbar.stylesheets = [":host {background: none !important}"]
-        # The numbers of the axes say nothing; distances do, and the scales are equal.
-        for part in (*figure.xaxis, *figure.yaxis, *figure.grid):
-            part.visible = False
-        figure.min_border = 0
+    # Before there is a scene, so that nothing moves when there is one. The numbers of the axes say
+    # nothing; distances do, and the scales are equal.
+    for part in (*figure.xaxis, *figure.yaxis, *figure.grid):
+        part.visible = False
+    figure.min_border = 0
     if scene is None:
         return
     if figure not in follow.figures:
@@ -381,6 +385,8 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
         keep = CustomJS(args={"plot": figure}, code=_EQUAL_SCALES)
         for side in ("inner_width", "inner_height"):
             figure.js_on_change(side, keep)
+        place = CustomJS(args={"plot": figure}, code=_PLACE_TOOLBAR)
+        figure.js_on_change("renderers", place)
     if figure.tags != ["map", *scene.extent]:
         figure.tags = ["map", *scene.extent]
         view = follow.view
