@@ -199,10 +199,12 @@ def _summary(unusual: Any, n: int) -> str:
     notices = "".join(f" · {notice}" for notice in unusual.anomalies.notices)
     if not listed:
         return f"Nothing unusual: none of {judged:,} homes stands out.{notices}"
+    sure = unusual.n_sure
+    clearly = f"{sure or 'None'} of {judged:,} homes {'is' if sure < 2 else 'are'} clearly unusual"
     false = unusual.expected_false
     about = "fewer than one" if false < 0.5 else f"about {false:.0f}"
-    stand = "home stands" if listed == 1 else "homes stand"
-    return f"{listed:,} of {judged:,} {stand} out; expect {about} of them to be ordinary.{notices}"
+    more = f"; {listed - sure:,} more are worth a look" if listed > sure else ""
+    return f"{clearly}{more}. Expect {about} of these {listed:,} to be ordinary.{notices}"
 
 
 def _look() -> dict[str, Any]:

@@ -10,6 +10,8 @@ from core.anomalies import Anomalies, Finding
 from core.runs import Run
 
 BY_EVIDENCE, BY_SIZE = "evidence", "size"
+# A list of which a tenth is false is one to act on.
+SURE_Q = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,12 @@ class UnusualHomes:
             return self.rows
         size = self.anomalies.table["kwh_per_week"].abs().to_numpy()[self.places[self.rows]]
         return self.rows[np.argsort(-size, kind="stable")]
+
+    @property
+    def n_sure(self) -> int:
+        """How many of the listed households are the first of a list with few false ones."""
+        q = self.anomalies.table["q"].to_numpy()[self.places[self.rows]]
+        return int((q <= SURE_Q).sum())
 
     @property
     def expected_false(self) -> float:

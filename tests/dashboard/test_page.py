@@ -101,7 +101,10 @@ def test_it_opens_on_the_most_unusual_home(driver, unusual):
     # In the list and as the headline of its story.
     expect(driver.page.get_by_text(unusual["reason"].iat[0], exact=True)).to_have_count(2)
     assert driver.row(0).inner_text() == unusual["household"].iat[0]
-    counts = re.compile(rf"^{len(unusual)} of \d+ homes stand out; expect ")
+    sure = int((unusual["q"] <= 0.1).sum()) or "None"
+    counts = re.compile(
+        rf"^{sure} of \d+ homes (is|are) clearly unusual.* of these {len(unusual)} "
+    )
     expect(driver.page.get_by_text(counts)).to_be_visible()
 
 
