@@ -47,7 +47,8 @@ class Session:
         )
         self.page = self._make_page(Workspace.of_server(dataset, self.pool), link)
         self.view = _make_frame(header=self.page.header(), main=self._main())
-        self.view.param.watch(self._follow_theme, "dark_theme")
+        # Scheduled: a browser that prefers dark says so while its page is still being drawn.
+        self.view.param.watch(lambda _: self.pool.schedule(self._follow_theme), "dark_theme")
         self._follow_theme()
 
     def _follow_theme(self, *_: object) -> None:
