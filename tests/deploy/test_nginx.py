@@ -136,7 +136,7 @@ MARK = "this entry was stored by the test"
 def test_both_processes_wait_for_one_computation_and_read_it(site, demo_path):
     """The test computes what both are asked for, and stores the end of it while they wait."""
     before = set(site.store.path.glob("density/*"))
-    site.make_map(Dataset.open(demo_path), method="laplacian")
+    site.make_map(Dataset.open(demo_path), unit="households")
     (stored,) = set(site.store.path.glob("density/*")) - before
     digest = stored.name
     entry = site.store.get("density", digest)
@@ -153,9 +153,9 @@ def test_both_processes_wait_for_one_computation_and_read_it(site, demo_path):
                     (choice,) = (
                         model
                         for model, _, found in models_in(document)
-                        if found.get("label") == "Map by"
+                        if found.get("label") == "Each point shows"
                     )
-                    answer = await page.patch(choice, "value", "laplacian")
+                    answer = await page.patch(choice, "value", "households")
                     assert answer["msgtype"] == "OK"
                 for page in pages:
                     await wait_for_text(page, "Waiting for the same computation")
