@@ -40,13 +40,15 @@ def test_every_name_is_on_the_map_and_shown_to_the_letter(driver):
     assert set(NAMES) <= set(markers["label"])
     driver.button("Isolated on this map").click()
     expect(driver.row(9)).to_be_attached()
-    for row in range(10):
-        name = driver.row(row).inner_text()
-        driver.row(row).click()
+    names = [driver.row(row).inner_text() for row in range(10)]
+    driver.row(0).click()
+    driver.page.locator("h2").first.click()  # away from the table, which has arrows of its own
+    for name in names:
         driver.expect_title(name)
         place = markers["label"].index(name)
         driver.page.mouse.move(*driver.pixel(markers["x"][place], markers["y"][place]))
         driver.page.wait_for_timeout(200)
+        driver.page.keyboard.press("ArrowDown")
     assert is_free_of_html(driver)
 
 
