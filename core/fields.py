@@ -62,9 +62,8 @@ class Field(Parameter):
         The units that the field applies to; all by default.
     label : str
         Its name on the page.
-    shown : {'first', 'map', 'more', 'never'}
-        Whether the page shows it at once, with how the map is made, with what is seldom changed,
-        or not at all.
+    shown : {'first', 'more', 'never'}
+        Whether the page shows it at once, under "More", or not at all.
     metavar : str
         What stands for a text in the help of the command line.
     default_text : str
@@ -87,7 +86,7 @@ class Field(Parameter):
     allowed: str = ""
     units: tuple[str, ...] = ()
     label: str = ""
-    shown: Literal["first", "map", "more", "never"] = "more"
+    shown: Literal["first", "more", "never"] = "more"
     metavar: str = ""
     default_text: str = ""
     spelling: str = ""
@@ -240,7 +239,7 @@ class RunFields:
             "household-slots": "a half-hour of any household",
         },
         help="what one point on the map stands for",
-        label="Each point shows",
+        label="A point is",
         shown="first",
         stage="vectors",
     )
@@ -283,7 +282,7 @@ class RunFields:
         default_text="that of the readings",
         help="the first day that counts",
         label="From",
-        shown="first",
+        shown="never",
         stage="cube",
         since="0.2",
     )
@@ -295,7 +294,7 @@ class RunFields:
         default_text="that of the readings",
         help="the last day that counts, itself included",
         label="To",
-        shown="first",
+        shown="never",
         stage="cube",
         since="0.2",
     )
@@ -306,7 +305,7 @@ class RunFields:
         default_text="all",
         help="the months of the year that count",
         label="Months",
-        shown="first",
+        shown="never",
         stage="cube",
         since="0.2",
     )
@@ -316,7 +315,7 @@ class RunFields:
         titles={"hellinger": "Hellinger", "tv": "Total variation", "js": "Jensen–Shannon"},
         help="how far two distributions of demand are apart",
         label="Distance",
-        shown="map",
+        shown="first",
         stage="vectors",
     )
     bins: int = _declare(
@@ -353,7 +352,7 @@ class RunFields:
         low=1,
         high=100_000,
         help="points with fewer readings are left out: small samples look far from everything",
-        label="Minimum readings",
+        label="Least readings of a point",
         stage="vectors",
     )
     neighbors: str = _declare(
@@ -362,7 +361,7 @@ class RunFields:
         registry="core.neighbors:BACKENDS",
         help=f"how neighbours are found; {AUTO} is exact unless that takes over a minute",
         label="Neighbours by",
-        shown="map",
+        shown="first",
         stage="neighbors",
     )
     neighbors_parameters: Mapping[str, Value] = _declare(
@@ -370,7 +369,7 @@ class RunFields:
         check=_check_settings,
         allowed="names with values",
         help="the parameters of the neighbour backend",
-        shown="map",
+        shown="first",
         stage="neighbors",
     )
     k: int = _declare(
@@ -379,7 +378,7 @@ class RunFields:
         high=1000,
         help="neighbours of each point",
         label="Neighbours of each point",
-        shown="map",
+        shown="first",
         stage="neighbors",
     )
     method: str = _declare(
@@ -387,7 +386,7 @@ class RunFields:
         registry="core.embedding:METHODS",
         help="how the map is drawn from the neighbours",
         label="Map by",
-        shown="map",
+        shown="first",
         stage="embedding",
     )
     method_parameters: Mapping[str, Value] = _declare(
@@ -395,7 +394,7 @@ class RunFields:
         check=_check_settings,
         allowed="names with values",
         help="the parameters of the method",
-        shown="map",
+        shown="first",
         stage="embedding",
     )
     dim: int = _declare(
@@ -425,7 +424,7 @@ class RunFields:
         low=0,
         high=1000,
         help="how many anomalies are named",
-        label="Unusual points to mark",
+        label="Anomalies to name",
     )
     density: Density = _declare(
         default="plain",
@@ -451,15 +450,15 @@ class RunFields:
     rank_by: RankBy = _declare(
         default="density",
         titles={
-            "density": "Isolated on this map",
-            "isolation": "Far from all others",
-            "surprise": "Unlike similar homes",
+            "density": "Low density on the map",
+            "isolation": "Distance to neighbours",
+            "surprise": "Surprise, given neighbours",
         },
         help="what makes a point anomalous: density finds what is rare on the map, isolation what "
         "has only far neighbours, surprise what its neighbours do not explain, a change in a few "
         "hours of the week included",
-        label="Unusual points by",
-        shown="map",
+        label="Anomalies by",
+        shown="first",
         stage="density",
     )
 

@@ -40,7 +40,8 @@ _ROUNDING = 1e-6
 # The most that a neighbour counts in a mixture, in equal shares of all K.
 _MOST_SHARES = 3
 
-# A score that stands out: three times as far above the median as the top tenth.
+# A score that stands out: a tenth of the points have 1, so one in a thousand where scores fall off
+# evenly.
 _STANDS_OUT = 3.0
 
 # Below this share of all bins, demand is not said to be higher or lower.
@@ -59,9 +60,7 @@ class Surprise:
     Attributes
     ----------
     score : float64 ndarray of shape (n,)
-        How far the strongest window is above the median of windows of its length, in units of how
-        far their top tenth is. It is the largest over several lengths: more than a tenth of the
-        points have 1.
+        0 for a median point, about 1 for the tenth most surprising of a hundred.
     first, length : int64 ndarrays of shape (n,)
         The window that gives the score: so many blocks from the first on, the last followed by
         the first again.

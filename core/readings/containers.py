@@ -99,7 +99,7 @@ class Containers:
                 target = self._next_path()
                 write_records(file, target)
                 return self._numbered(target, file.name, file.path)
-        path = file.path.absolute()
+        path = file.path.resolve()
         if _PLAIN_PATH.fullmatch(str(path)) is None:
             # DuckDB takes *, ? and [ in a path for patterns.
             target = self._next_path()

@@ -33,12 +33,9 @@ _MAXIMUM_OTHER_BYTES = 64 << 20
 
 
 def is_workbook(path: Path) -> bool:
-    """Whether a zip archive is an Excel workbook; one whose list is damaged is none."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return _WORKBOOK in archive.namelist()
-    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError):
-        return False
+    """Whether a zip archive is an Excel workbook."""
+    with zipfile.ZipFile(path) as archive:
+        return _WORKBOOK in archive.namelist()
 
 
 def write_sheets(

@@ -47,15 +47,8 @@ def count_points(dataset: Dataset, config: RunConfig) -> tuple[int, int]:
     return n, slots
 
 
-def forecast(
-    dataset: Dataset,
-    config: RunConfig,
-    machine: Machine,
-    *,
-    threads: int,
-    graph_stored: bool = False,
-) -> Forecast:
-    """Predict what a run will cost on this machine; neighbours that are stored cost nothing."""
+def forecast(dataset: Dataset, config: RunConfig, machine: Machine, *, threads: int) -> Forecast:
+    """Predict what a run will cost on this machine."""
     n, slots = count_points(dataset, config)
     columns = config.bins * (slots if config.unit == "profiles" else 1)
     k = max(1, n_neighbors_needed(config.method, config.k, n, config.method_parameters))
@@ -73,8 +66,6 @@ def forecast(
     else:
         cost = BACKENDS[config.neighbors].cost(problem, machine, **config.neighbors_parameters)
         search, memory = cost.seconds, cost.memory_mb
-    if graph_stored:
-        search = 0.0
     total = search + map_seconds
     quicker = able[fastest] + map_seconds
     return Forecast(

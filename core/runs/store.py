@@ -169,8 +169,7 @@ class Store:
         lock = FileLock(path, thread_local=False)
         held = False
         with suppress(OSError):
-            atomic.make_folder(self.path)
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
         while not held:
             try:
                 lock.acquire(timeout=_WAIT_SECONDS, poll_interval=_POLL_SECONDS)
@@ -238,7 +237,7 @@ class Store:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Be the only writer; the system frees the lock of a process that dies."""
-        atomic.make_folder(self.path)
+        self.path.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self.path / _LOCK, thread_local=False)
         try:
             lock.acquire(timeout=_LOCK_SECONDS, poll_interval=_POLL_SECONDS)

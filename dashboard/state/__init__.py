@@ -2,7 +2,6 @@
 
 from dashboard.state._undo_history import UndoHistory
 from dashboard.state.explorer import Explorer
-from dashboard.state.unusual_homes import UnusualHomes
 from dashboard.state.view_state import ViewState
 
-__all__ = ["Explorer", "UndoHistory", "UnusualHomes", "ViewState"]
+__all__ = ["Explorer", "UndoHistory", "ViewState"]

@@ -6,6 +6,8 @@ import pytest
 from page_driver import MINUTE, Driver
 from playwright.sync_api import Page, expect
 
+from core.scene.coloring import level_text
+
 pytestmark = pytest.mark.browser
 
 # What people operate, as assistive technology calls it.
@@ -94,7 +96,6 @@ def page(browser, served):
         if any(name == "Note" for _, name in controls(page)):
             break
         page.wait_for_timeout(500)
-    Driver(page).open_settings()
     page.wait_for_timeout(2000)  # the browser lays out what has arrived
     yield page
     page.close()
@@ -122,7 +123,7 @@ def test_controls_have_names(page):
     found = controls(page)
     names = [name for _, name in found]
     for wanted in (
-        "Each point shows",
+        "A point is",
         "Distance",
         "Neighbours by",
         "Map by",
@@ -142,22 +143,22 @@ def test_fields_have_names(page):
 
 
 def test_tab_leads_from_the_bar_through_the_choices_to_the_map(page):
-    page.get_by_role("button", name="Settings").focus()
-    focused = walk(page, 80)
-    wanted = ("Explore", "Find", "Toggle theme", "Open data", "Seldom changed", "Anomalies")
+    page.evaluate("() => document.activeElement?.blur()")
+    focused = walk(page, 40)
+    wanted = ("Share or save", "Toggle theme", "Open data", "More", "EXPLORE", "Find", "ANOMALIES")
     assert [name for name in focused if name in wanted] == list(wanted)
 
 
 def test_tab_leads_through_the_detail(page):
     page.get_by_role("button", name="Pin", exact=True).focus()
-    focused = walk(page, 40)
+    focused = walk(page, 26)
     assert focused[:2] == ["Open its week", "Note"]
     links = page.locator("ol li button")
     assert len([name for name in focused if name and name.startswith("Go to")]) == links.count()
 
 
 def test_tab_leads_from_the_table_to_the_detail(page):
-    page.get_by_role("button", name="by size").focus()
+    page.locator(".tabulator-header-filter input:visible").last.focus()
     assert "Pin" in walk(page, 20)
 
 
@@ -187,20 +188,20 @@ def test_text_stands_out(page, theme):
 
 
 def test_the_table_tells_what_the_map_shows(page):
-    """Who cannot see the map has every point that it marks, and why, as text."""
+    """Who cannot see the map has every point that it labels, and what its colour says, as text."""
+    table = page.get_by_role("grid").first
     headings = page.get_by_role("columnheader").all_inner_texts()
-    assert {"Home", "What is unusual"} <= {heading.strip() for heading in headings}
-    drawn = Driver(page).markers()
-    marked = {
-        name
-        for name, marker in zip(drawn["label"], drawn["marker"], strict=True)
-        if marker == "diamond"
-    }
-    rows = page.get_by_role("grid").first.locator(".tabulator-row")
+    assert {"rank", "what", "HDR, %", "density"} <= {heading.strip() for heading in headings}
+    labelled = Driver(page).markers()
+    ranks = dict(zip(labelled["label"], labelled["rank"], strict=True))
+    rows = table.locator(".tabulator-row")
     expect(rows.first).to_be_visible()
-    listed = rows.locator('[tabulator-field="what"]').all_inner_texts()
-    assert marked
-    assert marked <= set(listed)
+    for row in range(rows.count()):
+        cell = rows.nth(row).locator('[tabulator-field="what"]')
+        assert ranks[cell.inner_text()] == row + 1
+        level = rows.nth(row).locator('[tabulator-field="HDR, %"]').inner_text()
+        at = labelled["label"].index(cell.inner_text())
+        assert labelled["hdr"][at] == level_text(level)
 
 
 def test_a_dialog_takes_the_focus_and_escape_closes_it(page):

@@ -143,10 +143,7 @@ def test_a_call_ends_on_the_page(pool, turns):
 
 @pytest.mark.parametrize(
     ("error", "words"),
-    [
-        (InputError("no such file"), "no such file"),
-        (KeyError("secret"), "report it with the number"),
-    ],
+    [(InputError("no such file"), "no such file"), (KeyError("secret"), "internal error")],
 )
 def test_a_call_that_fails(pool, turns, error, words):
     def fail():
