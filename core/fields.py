@@ -228,7 +228,7 @@ def _check_settings(value: Any, name: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFields:
-    """What to map and how: the fields, in the order in which people meet them."""
+    """What to map and how, in the order of the command line and the page."""
 
     unit: Unit = _declare(
         default="profiles",

@@ -8,7 +8,7 @@ from core.anomalies.homes import EVERY, Finding, Homes
 from core.anomalies.symptoms import RESOLUTION
 from core.anomalies.words import clock_words, number_words, ratio_words
 
-# Statistics that tell of a change.
+# Statistics that show a change.
 CHANGES = ("fell", "rose", "scaled down", "new shape", "low level")
 
 # A block of at most so many half-hours that holds this share of a difference is named.

@@ -1,7 +1,7 @@
 """``unexplained``: unlike what similar households predict.
 
-Similar households are found on one half of the weeks and predict the other half, so that nobody
-is similar by chance.
+Similar households are found on one half of the weeks and predict the other half, so that no
+household is similar by chance.
 """
 
 import numpy as np

@@ -121,7 +121,7 @@ def _plot(scene: MapScene) -> tuple[Any, list[str]]:
         rows = rows[one_for_each_spot(scene.points[rows], view)]
         notes.append(
             f"{len(scene.drawn):,} points are drawn as an image of {_SIZE[0]} × {_SIZE[1]} dots; "
-            f"hovering tells of {len(rows):,} of them, the rarest of each spot."
+            f"tooltips show {len(rows):,} of them, the rarest of each spot."
         )
     for contour in scene.contours:
         plot.line(*contour.line.T, color=contour.color, line_width=1.4)
