@@ -16,6 +16,7 @@ test: .venv/installed-test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 soak: .venv/installed-test
+	$(PIP) -e '.[fuzz]'
 	$(BIN)/python -m pytest -m soak
 
 check: .venv/installed-test
@@ -50,13 +51,13 @@ $(DEMO)/manifest.json: | .venv/installed
 # Debian keeps venv in a package of its own.
 .venv/bin/python:
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: PYTHON=... make" >&2; exit 1; }
-	$(PYTHON) -m venv .venv || { rm -rf .venv; apt-get install -y -qq python3-venv && $(PYTHON) -m venv .venv; }
+	$(PYTHON) -m venv .venv || { rm -rf .venv; \
+	  sh .ci/install_packages.sh "A virtual environment is needed" python3-venv && $(PYTHON) -m venv .venv; }
 
 # With all that a target needs in one call of pip, which looks through all packages at every call.
 # annoy and hnswlib are compiled when they are installed, which takes a C++ compiler.
 define install
-	@command -v c++ >/dev/null || (apt-get update -qq && apt-get install -y -qq g++) \
-	  || { echo "A C++ compiler is needed: install g++ and run make again." >&2; exit 1; }
+	@command -v c++ >/dev/null || sh .ci/install_packages.sh "A C++ compiler is needed" g++
 	@echo "Installing Wattfold into .venv (a few minutes, once) ..."
 	$(PIP) -e '.$(1)'
 	@touch $(2)

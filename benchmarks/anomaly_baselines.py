@@ -79,6 +79,18 @@ def longest_constant_run(values: np.ndarray) -> int:
     return int(np.diff(np.concatenate([[-1], changes, [len(values) - 1]])).max())
 
 
+def slot_distributions(weeks: np.ndarray, bins: int = 20) -> np.ndarray:
+    """Each household's distribution of demand at each half-hour of the day, (n, 48 * bins)."""
+    days = weeks.reshape(len(weeks), -1, 48)
+    edges = np.unique(np.nanquantile(days[:, ::3], np.arange(1, bins) / bins))
+    code = np.searchsorted(edges, days)
+    shares = [
+        ((code == each) & np.isfinite(days)).sum(axis=1) / np.isfinite(days).sum(axis=1).clip(1)
+        for each in range(len(edges) + 1)
+    ]
+    return np.concatenate(shares, axis=1)
+
+
 def baseline_scores(weeks: np.ndarray, seed: int) -> dict[str, np.ndarray]:
     """Scores of every household, higher is more anomalous."""
     from sklearn.ensemble import IsolationForest
@@ -92,11 +104,14 @@ def baseline_scores(weeks: np.ndarray, seed: int) -> dict[str, np.ndarray]:
     # The stray gap: the distance to the neighbour after the largest gap between neighbours.
     gaps = np.diff(distances, axis=1, prepend=0.0)
     stray = distances[np.arange(len(gaps)), gaps.argmax(axis=1)]
+    vectors = slot_distributions(weeks)
+    on_vectors = IsolationForest(n_estimators=200, random_state=seed).fit(vectors)
     return {
         "features + LOF": -lof.negative_outlier_factor_,
         "features + Isolation Forest": -forest.score_samples(features),
         "features + ECOD": ecod(features),
         "features + stray gap": stray,
+        "vectors + Isolation Forest": -on_vectors.score_samples(vectors),
     }
 
 

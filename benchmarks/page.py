@@ -58,7 +58,7 @@ def open_map(driver: Driver, address: str, arguments: argparse.Namespace) -> dic
     before = driver.figure()["x"]
 
     def choose() -> None:
-        driver.choose("A point is", UNIT_TITLES[unit])
+        driver.choose("Each point shows", UNIT_TITLES[unit])
         driver.choose("Map by", METHODS[method].title)
         if arguments.neighbors:
             driver.choose("Neighbours by", BACKENDS[arguments.neighbors].title)

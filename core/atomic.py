@@ -3,6 +3,9 @@
 New content is written beside its destination, flushed to the disk and renamed into place, so a
 crash at any moment leaves the old state or the new one. What a killed process left behind is
 recognised by its lock, which died with the process, and swept by the next writer.
+
+Readings say when people are at home: what is written is for this user alone, unless
+``WATTFOLD_SHARED`` is set or it replaces something that others may read.
 """
 
 import ctypes
@@ -30,12 +33,28 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
+def is_private(path: Path) -> bool:
+    """Whether what takes the place of ``path``, or is put into it, is for this user alone."""
+    if os.environ.get("WATTFOLD_SHARED"):
+        return False
+    try:
+        return not path.stat().st_mode & 0o077
+    except OSError:
+        return True
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, if it is not there, for this user alone."""
+    path.mkdir(mode=0o700 if is_private(path) else 0o777, parents=True, exist_ok=True)
+
+
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Yield a path to write to; it becomes ``path`` when the block ends without an error."""
     sweep(path)
     temporary = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
-    lock = os.open(temporary, os.O_CREAT | os.O_RDWR, 0o666)
+    mode = 0o600 if is_private(path) else 0o666
+    lock = os.open(temporary, os.O_CREAT | os.O_RDWR, mode)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield temporary
@@ -57,22 +76,25 @@ def write_json(path: Path, content: Any) -> None:
 
 
 @contextmanager
-def new_directory(path: Path) -> Iterator[Path]:
+def new_directory(path: Path, *, part_of: Path | None = None) -> Iterator[Path]:
     """Yield an empty directory to fill; it becomes ``path`` when the block ends without an error.
 
     A directory that is already at ``path`` is exchanged for the new one in one step and then
-    removed. The caller decides whether it may be.
+    removed. The caller decides whether it may be. Who may read ``part_of`` may read it.
     """
     path = path.absolute()
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private = is_private(part_of or path)
+    path.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     sweep(path)
     staging = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
-    staging.mkdir()
+    staging.mkdir(mode=0o700 if private else 0o777)
     lock = os.open(staging / _LOCK, os.O_CREAT | os.O_RDWR)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield staging
         for entry in sorted(staging.rglob("*"), reverse=True):
+            if private:
+                entry.chmod(0o700 if entry.is_dir() else 0o600)
             flush(entry)
         flush(staging)
         _move_into_place(staging, path)

@@ -62,8 +62,9 @@ class Field(Parameter):
         The units that the field applies to; all by default.
     label : str
         Its name on the page.
-    shown : {'first', 'more', 'never'}
-        Whether the page shows it at once, under "More", or not at all.
+    shown : {'first', 'map', 'more', 'never'}
+        Whether the page shows it at once, with how the map is made, with what is seldom changed,
+        or not at all.
     metavar : str
         What stands for a text in the help of the command line.
     default_text : str
@@ -86,7 +87,7 @@ class Field(Parameter):
     allowed: str = ""
     units: tuple[str, ...] = ()
     label: str = ""
-    shown: Literal["first", "more", "never"] = "more"
+    shown: Literal["first", "map", "more", "never"] = "more"
     metavar: str = ""
     default_text: str = ""
     spelling: str = ""
@@ -239,7 +240,7 @@ class RunFields:
             "household-slots": "a half-hour of any household",
         },
         help="what one point on the map stands for",
-        label="A point is",
+        label="Each point shows",
         shown="first",
         stage="vectors",
     )
@@ -282,7 +283,7 @@ class RunFields:
         default_text="that of the readings",
         help="the first day that counts",
         label="From",
-        shown="never",
+        shown="first",
         stage="cube",
         since="0.2",
     )
@@ -294,7 +295,7 @@ class RunFields:
         default_text="that of the readings",
         help="the last day that counts, itself included",
         label="To",
-        shown="never",
+        shown="first",
         stage="cube",
         since="0.2",
     )
@@ -305,7 +306,7 @@ class RunFields:
         default_text="all",
         help="the months of the year that count",
         label="Months",
-        shown="never",
+        shown="first",
         stage="cube",
         since="0.2",
     )
@@ -315,7 +316,7 @@ class RunFields:
         titles={"hellinger": "Hellinger", "tv": "Total variation", "js": "Jensen–Shannon"},
         help="how far two distributions of demand are apart",
         label="Distance",
-        shown="first",
+        shown="map",
         stage="vectors",
     )
     bins: int = _declare(
@@ -352,7 +353,7 @@ class RunFields:
         low=1,
         high=100_000,
         help="points with fewer readings are left out: small samples look far from everything",
-        label="Least readings of a point",
+        label="Minimum readings",
         stage="vectors",
     )
     neighbors: str = _declare(
@@ -361,7 +362,7 @@ class RunFields:
         registry="core.neighbors:BACKENDS",
         help=f"how neighbours are found; {AUTO} is exact unless that takes over a minute",
         label="Neighbours by",
-        shown="first",
+        shown="map",
         stage="neighbors",
     )
     neighbors_parameters: Mapping[str, Value] = _declare(
@@ -369,7 +370,7 @@ class RunFields:
         check=_check_settings,
         allowed="names with values",
         help="the parameters of the neighbour backend",
-        shown="first",
+        shown="map",
         stage="neighbors",
     )
     k: int = _declare(
@@ -378,7 +379,7 @@ class RunFields:
         high=1000,
         help="neighbours of each point",
         label="Neighbours of each point",
-        shown="first",
+        shown="map",
         stage="neighbors",
     )
     method: str = _declare(
@@ -386,7 +387,7 @@ class RunFields:
         registry="core.embedding:METHODS",
         help="how the map is drawn from the neighbours",
         label="Map by",
-        shown="first",
+        shown="map",
         stage="embedding",
     )
     method_parameters: Mapping[str, Value] = _declare(
@@ -394,7 +395,7 @@ class RunFields:
         check=_check_settings,
         allowed="names with values",
         help="the parameters of the method",
-        shown="first",
+        shown="map",
         stage="embedding",
     )
     dim: int = _declare(
@@ -424,7 +425,7 @@ class RunFields:
         low=0,
         high=1000,
         help="how many anomalies are named",
-        label="Anomalies to name",
+        label="Unusual points to mark",
     )
     density: Density = _declare(
         default="plain",
@@ -450,15 +451,15 @@ class RunFields:
     rank_by: RankBy = _declare(
         default="density",
         titles={
-            "density": "Low density on the map",
-            "isolation": "Distance to neighbours",
-            "surprise": "Surprise, given neighbours",
+            "density": "Isolated on this map",
+            "isolation": "Far from all others",
+            "surprise": "Unlike similar homes",
         },
         help="what makes a point anomalous: density finds what is rare on the map, isolation what "
         "has only far neighbours, surprise what its neighbours do not explain, a change in a few "
         "hours of the week included",
-        label="Anomalies by",
-        shown="first",
+        label="Unusual points by",
+        shown="map",
         stage="density",
     )
 

@@ -1,4 +1,4 @@
-"""Outdoor temperatures, and what demand owes to them.
+"""Outdoor temperatures.
 
 Heating makes most of the difference between a household's winter and summer. With temperatures
 its demand can be compared at equal cold instead of at equal dates.
@@ -6,7 +6,6 @@ its demand can be compared at equal cold instead of at equal dates.
 
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +15,6 @@ from core.errors import InputError
 
 # Below this a home is heated, in °C; the usual base of degree days is 15.5 to 18.
 HEATING_BELOW = 16.0
-# Demand bends at these temperatures: deep cold, cold, mild; and where cooling begins.
-_COLD_KNOTS = (6.0, 11.0, HEATING_BELOW)
-_COOLING_ABOVE = 20.0
-# A home follows the weather of the last days.
-_DAYS_OF_MEMORY = 3
-# Keeps a household with few days from bending at will.
-_RIDGE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +34,8 @@ class Weather:
 
     def on(self, days: np.ndarray) -> np.ndarray:
         """Return the mean temperature of some days (datetime64[D], or whole days since 1970)."""
-        return self._values(days, self.celsius)
-
-    def recent(self, days: np.ndarray) -> np.ndarray:
-        """Return the mean temperature of some days and the two before each."""
-        return self._values(days, self._recent)
+        places = (np.asarray(days).astype("datetime64[D]") - self.days[0]).astype(np.int64)
+        return self.celsius[places]
 
     def check(self, first: date, last: date) -> None:
         """Raise unless there are temperatures from one day to another."""
@@ -55,15 +44,6 @@ class Weather:
                 f"the temperatures run from {self.days[0]} to {self.days[-1]} and the readings "
                 f"from {first} to {last}; give temperatures of all of these days"
             )
-
-    def _values(self, days: np.ndarray, values: np.ndarray) -> np.ndarray:
-        places = (np.asarray(days).astype("datetime64[D]") - self.days[0]).astype(np.int64)
-        return values[places]
-
-    @cached_property
-    def _recent(self) -> np.ndarray:
-        mean = pd.Series(self.celsius).rolling(_DAYS_OF_MEMORY, min_periods=1).mean()
-        return mean.to_numpy()
 
 
 def read_weather(path: str | Path) -> Weather:
@@ -96,38 +76,6 @@ def read_weather(path: str | Path) -> Weather:
             + "; fill the gaps first"
         )
     return Weather(daily.index.to_numpy().astype("datetime64[D]"), daily.to_numpy(np.float64))
-
-
-def beyond_weather(kwh: np.ndarray, days: np.ndarray, weather: Weather) -> np.ndarray:
-    """Return a household's demand less what its slots and the temperature lead one to expect.
-
-    Parameters
-    ----------
-    kwh : ndarray of shape (days, slots of a day)
-        NaN where there is no reading.
-    days : ndarray of datetime64[D], shape (days,)
-    weather : Weather
-        Of all of these days.
-
-    Returns
-    -------
-    ndarray of the shape of ``kwh``
-        In kWh. Each slot of the day has a level of its own on each day of the week, and a
-        response to the temperature that bends at 6, 11, 16 and 20 °C.
-    """
-    celsius = weather.recent(days)
-    weekday = (days.astype("datetime64[D]").astype(np.int64) + 3) % 7
-    bends = [np.maximum(0, knot - celsius) for knot in _COLD_KNOTS]
-    bends.append(np.maximum(0, celsius - _COOLING_ABOVE))
-    x = np.column_stack([np.eye(7)[weekday], *bends])
-    residual = np.full(kwh.shape, np.nan)
-    for slot in range(kwh.shape[1]):
-        known = np.isfinite(kwh[:, slot])
-        if known.any():
-            own, y = x[known], kwh[known, slot]
-            gram = own.T @ own + _RIDGE * len(y) * np.eye(x.shape[1])
-            residual[known, slot] = y - own @ np.linalg.solve(gram, own.T @ y)
-    return residual
 
 
 def _column(table: pd.DataFrame, path: Path, words: tuple[str, ...], what: str) -> str:

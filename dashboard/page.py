@@ -1,4 +1,8 @@
-"""The page of a dataset: its tabs, sidebar and bar."""
+"""The page of a dataset: the bar, the settings, and the tabs.
+
+Panes of the Explore tab: the map, the story of a point beside it, and the drawer with the tables
+below it. The settings are at the left of all tabs.
+"""
 
 from collections.abc import Callable
 
@@ -12,23 +16,49 @@ from core.version import describe
 from dashboard.compare import CompareTab
 from dashboard.data import DataTab
 from dashboard.explore import (
+    AnomalyList,
+    MapPaths,
     MapView,
     PinnedPoints,
     PointDetail,
     RunController,
-    anomaly_table,
     chosen_table,
-    sidebar,
+    map_summary,
+    settings,
 )
 from dashboard.export import ExportDialog, Sharing
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
+from dashboard.keeps import Keeps
+from dashboard.periods import PeriodsTab
 from dashboard.state import Explorer, ViewState
-from dashboard.widgets import ColorKey, PageKeys, PlainText, row
+from dashboard.theme import FULL_HEIGHT, NOT_ON_PHONES
+from dashboard.widgets import (
+    ColorKey,
+    PageKeys,
+    PlainText,
+    SplitPane,
+    TabBar,
+    column,
+    row,
+    wrapped_row,
+)
 
-_DETAIL_WIDTH = 430
+# Pixels that the panes have when the page is first opened.
+_SETTINGS_WIDTH, _DETAIL_WIDTH, _DRAWER_HEIGHT = 272, 380, 172
+_ZOOM_STEP = 1.5
+# In the lower left corner of the map, where it takes no room of its own.
+_ON_THE_MAP = {
+    "position": "absolute",
+    "left": "0",
+    "bottom": "0",
+    "z-index": "3",
+    "width": "min(100%, 460px)",
+}
 # As many names as the search field can hold; with more points, it offers households.
 _MAXIMUM_NAMES = 5_000
+
+_NOT_YET = "This map takes a while to compute. Press Run above to start it."
 
 hv.extension("bokeh")
 pn.extension("tabulator")
@@ -63,8 +93,12 @@ class DatasetPage:
         self.explorer = Explorer(self.dataset)
         self.run_controller = RunController(workspace, self.explorer)
         self.map = MapView(self.explorer)
-        self.detail = PointDetail(self.explorer)
+        self.detail = PointDetail(workspace, self.explorer)
+        self.anomalies = AnomalyList(workspace, self.explorer)
+        self.paths = MapPaths(workspace, self.explorer, self.map)
         self.data = DataTab(workspace)
+        self.keeps = Keeps(workspace, self.explorer, name=self._name, link=link)
+        self.periods = PeriodsTab(workspace, self.explorer)
         self.keys = self._make_keys()
         self.sharing = Sharing(
             workspace, folder, self.explorer, link, closed=self.keys.restore_focus
@@ -86,10 +120,13 @@ class DatasetPage:
             case_sensitive=False,
             restrict=True,
             size="small",
-            width=140,
-            margin=(10, 8, 2, 8),
+            width=150,
+            margin=(2, 8),
+            align="center",
+            stylesheets=[NOT_ON_PHONES],
         )
         self.search.param.watch(self._find, "value")
+        self.tabs = TabBar(["Explore", "Compare", "Periods", "Data"], label="Pages", align="center")
         self.explorer.param.watch(self._update_search, "run", precedence=4)
 
     def _make_keys(self) -> PageKeys:
@@ -102,8 +139,12 @@ class DatasetPage:
                 "ArrowLeft": lambda: explorer.step(-1),
                 "Escape": explorer.clear,
                 "Control+z": lambda: self.sharing.undo(),
-                "Control+Z": lambda: self.sharing.redo(),
+                "Control+Shift+z": lambda: self.sharing.redo(),
                 "Control+y": lambda: self.sharing.redo(),
+                "+": lambda: self.map.zoom(_ZOOM_STEP),
+                "=": lambda: self.map.zoom(_ZOOM_STEP),
+                "-": lambda: self.map.zoom(1 / _ZOOM_STEP),
+                "0": lambda: setattr(explorer, "ranges", None),
                 "/": lambda: self.search.focus(),
             }
         )
@@ -131,25 +172,27 @@ class DatasetPage:
 
     def _legend(self) -> ColorKey:
         explorer = self.explorer
-        legend = ColorKey(sizing_mode="stretch_width", margin=(0, 10))
+        legend = ColorKey(sizing_mode="stretch_width", align="center", margin=(0, 8))
         legend.link(explorer, hidden="hidden", bidirectional=True)
 
         def draw(*_: param.parameterized.Event) -> None:
             if self.map.scene is not None:
                 legend.show_scene(self.map.scene, dark=explorer.dark)
 
-        explorer.param.watch(draw, ["run", "color_by", "safe_colors", "dark"], precedence=5)
+        drawn = ["run", "color_by", "safe_colors", "dark", "unusual", "listed", "list_order"]
+        explorer.param.watch(draw, drawn, precedence=5)
         return legend
 
-    def _controls(self) -> pn.viewable.Viewable:
-        """What is above the map: colours, layers, search."""
+    def _map_bar(self) -> pn.viewable.Viewable:
+        """What is above the map: its state, its layers, its colours and what they say."""
         choice = self.explorer.param
         # Not the library's toggle, which has no accessible name.
         safe_colors = pmui.IconButton(
             icon="palette",
             color=choice.safe_colors.rx().rx.where("primary", "default"),
             size="small",
-            margin=(12, 2, 4, 2),
+            margin=(4, 0),
+            align="center",
             description=choice.safe_colors.rx().rx.where(
                 "Colours for any kind of colour vision: on",
                 "Colours for any kind of colour vision: off",
@@ -158,44 +201,77 @@ class DatasetPage:
         safe_colors.on_click(
             lambda _: setattr(self.explorer, "safe_colors", not self.explorer.safe_colors)
         )
-        # More room above than below: the labels of fields are on their upper edge.
-        return row(
-            pmui.Select.from_param(choice.color_by, width=150, size="small", margin=(10, 4, 2, 10)),
-            safe_colors,
-            pmui.CheckButtonGroup.from_param(
-                choice.layers,
-                label="",
-                size="small",
-                margin=(13, 4, 5, 4),
-                description="",
-                sx={"& button": {"textTransform": "none", "padding": "3px 9px"}},
-            ),
-            pn.Spacer(sizing_mode="stretch_width"),
-            self.search,
+        layers = pmui.CheckButtonGroup.from_param(
+            choice.layers,
+            label="",
+            size="small",
+            margin=(3, 8),
+            align="center",
+            description="",
+            sx={"& button": {"padding": "1px 8px", "fontSize": 12}},
+        )
+        made = pmui.Button(
+            label="",
+            variant="text",
+            size="small",
+            margin=(2, 4),
+            align="center",
+            visible=False,
+        )
+        made.on_click(lambda _: setattr(self.settings, "open", True))
+
+        def tell(*_: param.parameterized.Event) -> None:
+            made.param.update(label=map_summary(self.explorer.run.config), visible=True)
+
+        self.explorer.param.watch(tell, "run")
+        color_by = pmui.Select.from_param(
+            choice.color_by, width=124, size="small", margin=(7, 0, 3, 10), align="center"
+        )
+        return column(
+            wrapped_row(made, self.run_controller.line, safe_colors, layers),
+            self.run_controller.messages,
+            row(color_by, self._legend()),
         )
 
     def _explore(self) -> pn.viewable.Viewable:
-        waiting = pn.Column(
-            pmui.LoadingSpinner(size=48),
-            PlainText("Drawing the first map …", look="body"),
-            align="center",
-            margin=(140, 0),
-        )
-        map_place = pn.Column(waiting, sizing_mode="stretch_both", min_height=280, margin=0)
-        detail_place = pn.Column(
-            PlainText(
-                "Choose a point on the map to see the demand behind it.",
-                look="quiet",
-                margin=(20, 12),
-            ),
+        """The map, its tables below it, and the story of a point beside both."""
+        upper = pn.Column(
+            self._map_bar(),
+            self._map_place(),
+            column(self.paths.player, styles=_ON_THE_MAP),
             sizing_mode="stretch_both",
-            scroll=True,
             margin=0,
         )
+        drawer = SplitPane(
+            main=upper,
+            side=self._drawer(),
+            place="bottom",
+            size=_DRAWER_HEIGHT,
+            minimum=64,
+            label="the tables",
+            keep="drawer",
+        )
+        return SplitPane(
+            main=drawer,
+            side=self._detail_place(),
+            place="right",
+            size=_DETAIL_WIDTH,
+            minimum=260,
+            label="the selected point",
+            keep="detail",
+        )
+
+    def _map_place(self) -> pn.viewable.Viewable:
+        waiting = pn.Column(
+            pmui.LoadingSpinner(size=40, align="center"),
+            PlainText("Drawing the first map …", look="quiet", align="center"),
+            align="center",
+            margin=(100, 0),
+        )
+        place = pn.Column(waiting, sizing_mode="stretch_both", margin=0)
 
         def put(*_: param.parameterized.Event) -> None:
-            map_place.objects = [self.map.pane]
-            detail_place.objects = [self.detail.panel]
+            place.objects = [self.map.panel]
             self.explorer.param.unwatch(watcher)
 
         watcher = self.explorer.param.watch(put, "run", precedence=6)
@@ -204,61 +280,73 @@ class DatasetPage:
             """Show why there is no first map in its place; later errors leave the last map."""
             if self.explorer.run is None:
                 why = PlainText(event.new, look="error", margin=(60, 30))
-                map_place.objects = [why if event.new else waiting]
+                place.objects = [why if event.new else waiting]
+
+        def wait_for_click(event: param.parameterized.Event) -> None:
+            """A first map that takes long, as of a link, is computed when somebody asks for it."""
+            if self.explorer.run is None:
+                hint = PlainText(_NOT_YET, look="quiet", align="center", margin=(100, 30))
+                place.objects = [hint if event.new else waiting]
 
         self.run_controller.error.param.watch(tell, "text")
-        tables = pmui.Tabs(
-            ("Anomalies", anomaly_table(self.explorer)),
-            ("Chosen", chosen_table(self.explorer)),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
-        self.explorer.param.watch(
-            lambda event: setattr(tables, "active", int(len(event.new) > 0)), "chosen"
-        )
-        return pn.Column(
-            pn.Row(
-                pn.Column(
-                    self._controls(),
-                    self._legend(),
-                    map_place,
-                    tables,
-                    sizing_mode="stretch_both",
-                    margin=0,
-                ),
-                pmui.Paper(
-                    detail_place, width=_DETAIL_WIDTH, sizing_mode="stretch_height", margin=(6, 8)
-                ),
-                sizing_mode="stretch_both",
-                # All of the window below bar and tabs; scroll to see the pinned points below it.
-                styles={"height": "calc(100vh - 124px)", "min-height": "600px", "flex": "none"},
-                margin=0,
-            ),
-            PinnedPoints(self.detail).panel,
-            sizing_mode="stretch_both",
-            margin=0,
-        )
+        self.run_controller.run.param.watch(wait_for_click, "visible")
+        return place
+
+    def _detail_place(self) -> pn.viewable.Viewable:
+        hint = "The story of a home is told here. Choose one on the map or in the list below it."
+        place = column(PlainText(hint, look="quiet", margin=(20, 12)))
+
+        def put(*_: param.parameterized.Event) -> None:
+            place.objects = [self.detail.panel, PinnedPoints(self.detail).panel]
+            self.explorer.param.unwatch(watcher)
+
+        watcher = self.explorer.param.watch(put, "run", precedence=6)
+        return place
+
+    def _drawer(self) -> pn.viewable.Viewable:
+        """The tables: what is unusual, and what is chosen."""
+        tabs = TabBar(["Anomalies", "Chosen"], label="Tables")
+        tables = [self.anomalies.panel, column(chosen_table(self.explorer))]
+        tabs.switch(tables)
+
+        def follow(event: param.parameterized.Event) -> None:
+            some = len(event.new)
+            tabs.param.update(counts=["", f"{some:,}" if some else ""], active=int(some > 0))
+
+        self.explorer.param.watch(follow, "chosen")
+        return column(row(tabs, margin=(2, 6)), *tables)
 
     def main(self) -> list[pn.viewable.Viewable]:
-        """What fills the window: the tabs."""
-        self.tabs = pmui.Tabs(
-            ("Explore", self._explore()),
-            ("Compare", self.compare.view),
-            ("Data", self.data.view),
-            sizing_mode="stretch_both",
-            margin=0,
-        )
-        shown = {1: self.compare.show, 2: self.data.show}
+        """What fills the window below the bar."""
+        parts = [self._explore(), self.compare.view, self.periods.view, self.data.view]
+        pages = [
+            pn.Column(part, sizing_mode="stretch_both", margin=0, scroll=scroll)
+            for part, scroll in zip(parts, (False, True, True, True), strict=True)
+        ]
+        self.tabs.switch(pages)
+        shown = {1: self.compare.show, 2: self.periods.show, 3: self.data.show}
         self.tabs.param.watch(lambda event: shown.get(event.new, lambda: None)(), "active")
+        self.settings = SplitPane(
+            main=pn.Column(*pages, sizing_mode="stretch_both", margin=0),
+            side=self._settings(),
+            place="left",
+            size=_SETTINGS_WIDTH,
+            minimum=220,
+            open=False,
+            label="the settings",
+            keep="settings",
+            stylesheets=[FULL_HEIGHT],
+        )
         return [
-            self.tabs,
+            self.settings,
             self.keys,
+            *self.keeps.parts,
             self.sharing.dialog,
             self.exporting.dialog,
             self.exporting.download,
         ]
 
-    def sidebar(self) -> list[pn.viewable.Viewable]:
+    def _settings(self) -> pn.viewable.Viewable:
         """What is at the left: the data, and the choices that make a map."""
         households = self.dataset.households
         first, last = households["first"].min(), households["last"].max()
@@ -274,19 +362,32 @@ class DatasetPage:
         if self._open_data is not None:
             offer = self._open_data
             other.on_click(lambda _: offer())
-        return [
-            PlainText(self._name, look="heading", margin=(8, 12, 0, 12)),
+        return column(
+            PlainText(self._name, look="heading", margin=(10, 12, 0, 12)),
             PlainText(facts, look="quiet", margin=(0, 12, 0, 12)),
             other,
-            *sidebar(self.explorer),
-            self.run_controller.panel,
+            *settings(self.explorer),
             PlainText(f"Wattfold {describe()}", look="quiet", margin=(16, 12, 8, 12)),
-        ]
+        )
 
     def header(self) -> list[pn.viewable.Viewable]:
         """What is in the bar."""
+        fold = pmui.IconButton(
+            icon="tune", description="Settings", size="small", margin=(0, 4), align="center"
+        )
+        fold.on_click(lambda _: setattr(self.settings, "open", not self.settings.open))
         return [
+            fold,
+            PlainText(
+                "Wattfold",
+                look="brand",
+                margin=(0, 12, 0, 4),
+                align="center",
+                stylesheets=[NOT_ON_PHONES],
+            ),
+            self.tabs,
             pn.Spacer(sizing_mode="stretch_width"),
+            self.search,
             self.exporting.button,
             self.sharing.bar,
         ]

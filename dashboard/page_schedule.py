@@ -12,13 +12,22 @@ def schedule_on(doc: Document | None) -> Schedule:
     """Return a function that has callbacks called on the page of a document, from any thread.
 
     They wait until the browser has drawn the page: Panel drops what changes between sending the
-    page and then. Without a document, as in a script, they are called at once.
+    page and then. Without a document, as in a script, they are called at once. What one raises goes
+    where errors of widgets go: to ``pn.config.exception_handler``.
     """
     if doc is None:
         return lambda callback: callback()
 
     def schedule(callback: Callable[[], None]) -> None:
+        def call() -> None:
+            try:
+                callback()
+            except Exception as error:
+                if pn.config.exception_handler is None:
+                    raise
+                pn.config.exception_handler(error)
+
         if doc.session_context is not None:  # None once the session is closed
-            doc.add_next_tick_callback(lambda: pn.state.onload(callback))
+            doc.add_next_tick_callback(lambda: pn.state.onload(call))
 
     return schedule

@@ -12,48 +12,43 @@ from panel.util import edit_readonly
 
 from core.errors import WattfoldError
 from core.readings import Dataset
+from core.readings.dataset import DatasetChangedError
 from dashboard.catalogue import Catalogue
 from dashboard.data import OpenDataDialog
+from dashboard.failures import report_failure
 from dashboard.jobs import SessionFolder, SessionPool, run_jobs
 from dashboard.jobs.session_folder import remove_abandoned_folders
-from dashboard.jobs.workspace import Workspace
+from dashboard.jobs.workspace import CHANGED, Workspace
 from dashboard.page import DatasetPage
 from dashboard.page_schedule import schedule_on
-from dashboard.widgets import ConnectionNotice, PlainText
+from dashboard.theme import MATERIAL, PAGE_CSS
+from dashboard.widgets import Appearance, PageNotice, PlainText
 
 _log = logging.getLogger(__name__)
 
 # How long a new page waits for a first map that is stored.
 _FIRST_MAP_SECONDS = 1.0
 
-_FAILED = "The page could not be made; the server's log says why. Reload it to try again."
-
-# The library greys the page out until its last plot is drawn: let the wheel turn in the bar, and
-# the page be seen. What is clicked before that would be lost, so the cover stays, unless the server
-# is gone: then the notice offers a reload.
-_LOADER = """
-#loader {background: none; cursor: progress}
-#loader.error {pointer-events: none}
-#loader .spinner {position: fixed; left: 185px; top: 23px; width: 22px; height: 22px;
-                  border-width: 3px}
-"""
+# From one look whether the dataset is still what it was to the next.
+_LOOK_MILLISECONDS = 10_000
 
 
 class Session:
     """What one visitor has open, until it is disposed of."""
 
     def __init__(self, dataset: Dataset, *, link: str = "") -> None:
-        self.pool = SessionPool(run_jobs.pool(), schedule_on(pn.state.curdoc))
+        self.doc = pn.state.curdoc
+        self.pool = SessionPool(run_jobs.pool(), schedule_on(self.doc))
         self.folder = SessionFolder()
-        self.connection = ConnectionNotice()
+        self.notice = PageNotice()
+        self.appearance = Appearance()
         self.data = OpenDataDialog(
             self.pool, self.folder, self._show_other, closed=lambda: self.page.keys.restore_focus()
         )
         self.page = self._make_page(Workspace.of_server(dataset, self.pool), link)
-        self.view = _make_frame(
-            header=self.page.header(), sidebar=self.page.sidebar(), main=self._main()
-        )
-        self.view.param.watch(self._follow_theme, "dark_theme")
+        self.view = _make_frame(header=self.page.header(), main=self._main())
+        # Scheduled: a browser that prefers dark says so while its page is still being drawn.
+        self.view.param.watch(lambda _: self.pool.schedule(self._follow_theme), "dark_theme")
         self._follow_theme()
 
     def _follow_theme(self, *_: object) -> None:
@@ -63,17 +58,29 @@ class Session:
         return DatasetPage(workspace, self.folder, link=link, open_data=self.data.open)
 
     def _main(self) -> list[pn.viewable.Viewable]:
-        return [*self.page.main(), self.data.dialog, self.connection]
+        return [*self.page.main(), self.data.dialog, self.notice, self.appearance]
 
     def _show_other(self, workspace: Workspace, link: str | None) -> None:
         """Show another dataset in place of this one."""
         self.pool.cancel_all()
         self.page = self._make_page(workspace, link)
-        self.view.param.update(
-            header=self.page.header(), sidebar=self.page.sidebar(), main=self._main()
-        )
+        self.view.param.update(header=self.page.header(), main=self._main())
         self._follow_theme()
         self.page.run_controller.follow_settings()
+
+    def look_at_dataset(self) -> None:
+        """Say so if the dataset is no longer what the page shows."""
+        if not self.page.dataset.is_unchanged():
+            self.notice.tell(CHANGED, offers_reload=True)
+
+    def tell_failure(self, error: BaseException) -> None:
+        """Say what went wrong on the page."""
+        if isinstance(error, DatasetChangedError):
+            self.look_at_dataset()
+        elif isinstance(error, WattfoldError):
+            self.notice.tell(str(error))
+        else:
+            self.notice.tell(report_failure(_log, "an action on a page failed", error))
 
     def dispose(self) -> None:
         """Cancel the session's jobs and remove its files."""
@@ -90,6 +97,15 @@ def count_sessions() -> int:
     return len(_open_sessions)
 
 
+def tell_failure(error: BaseException) -> None:
+    """Say on the page of the session that is served what went wrong there; Panel calls this."""
+    for session in _open_sessions:
+        if session.doc is pn.state.curdoc:
+            session.tell_failure(error)
+            return
+    report_failure(_log, "an action failed", error)
+
+
 def dispose_all_sessions() -> None:
     """End all sessions, as when the server stops."""
     for session in list(_open_sessions):
@@ -104,7 +120,13 @@ def _make_frame(**parts: list[pn.viewable.Viewable]) -> pmui.Page:
     something of its own takes the place of that one; what takes long here has a progress bar.
     """
     frame = pmui.Page(
-        title="Wattfold", busy_indicator=None, raw_css=[_LOADER], sidebar_width=280, **parts
+        title="",
+        meta_title="Wattfold",
+        meta_viewport="width=device-width, initial-scale=1",
+        busy_indicator=None,
+        raw_css=[PAGE_CSS],
+        theme_config=MATERIAL,
+        **parts,
     )
     with edit_readonly(frame):
         frame.busy = param.rx(False)
@@ -120,16 +142,16 @@ def create_page() -> pmui.Page:
     """Make the page of a new session, or one that says what is wrong."""
     doc = cast(Document, pn.state.curdoc)
     # The page has a notice of its own, and a session that is gone does not come back.
+    pn.config.exception_handler = tell_failure
     doc.config.update(reconnect_session=False, notifications=None, notify_connection_status=False)
     try:
         return _create_page(doc)
     except WattfoldError as error:
         return _page_with_error(str(error))
-    except Exception:
+    except Exception as error:
         if doc.session_context is None or doc.session_context.server_context is None:
             raise  # made to get warm: a server that cannot make its page does not start
-        _log.exception("cannot make a page")
-        return _page_with_error(_FAILED)
+        return _page_with_error(report_failure(_log, "cannot make a page", error))
 
 
 def _page_with_error(text: str) -> pmui.Page:
@@ -150,6 +172,7 @@ def _create_page(doc: Document) -> pmui.Page:
     # A first map that is stored comes with the page. Any other is shown when the browser has it.
     session.page.run_controller.follow_settings(wait_seconds=_FIRST_MAP_SECONDS)
     pn.state.on_session_destroyed(lambda _: _close(session))
+    doc.add_periodic_callback(session.look_at_dataset, _LOOK_MILLISECONDS)
     _open_sessions.add(session)
     _log.info("session opened", extra={"sessions": count_sessions()})
     return session.view

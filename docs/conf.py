@@ -1,5 +1,6 @@
 """How Sphinx builds the documentation; ``make docs`` runs it with warnings as errors."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -44,4 +45,6 @@ def setup(app: Any) -> None:
 
 def _lead_to_copies(app: Any, page: str, source: list[str]) -> None:
     up = "../" * page.count("/")
-    source[0] = source[0].replace("](../benchmarks/results/", f"]({up}reference/measured/")
+    source[0] = re.sub(
+        r"\]\((?:\.\./)+benchmarks/results/", f"]({up}reference/measured/", source[0]
+    )

@@ -57,7 +57,7 @@ def find_the_planted(page: Page, household: str) -> None:
     """The README's way from the first map to the fault of one household."""
     driver = Driver(page)
     save(page, "page")
-    driver.choose("Anomalies by", "Surprise, given neighbours")
+    driver.choose("Unusual points by", "Unlike similar homes")
     row = page.locator(".tabulator-row:visible", has_text=household).first
     expect(row).to_be_visible()
     save(page, "find-1-surprise")

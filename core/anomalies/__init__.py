@@ -18,6 +18,7 @@ _HOMES = {
     "find_anomalies": "find",
     "make_expectation": "surprise",
     "measure_surprise": "surprise",
+    "rank_half_hours": "half_hours",
     "rank_households": "find",
     "read_weeks": "weeks",
     "surprise_of_new": "surprise",

@@ -50,6 +50,38 @@ def change_point(series: np.ndarray, least: int = LEAST_SIDE) -> ChangePoint | N
     )
 
 
+@dataclass(frozen=True)
+class Span:
+    """A stretch of a series that differs from the rest: from ``first`` to ``stop`` − 1."""
+
+    first: int
+    stop: int
+    explained: float
+
+
+def change_span(series: np.ndarray, least: int = LEAST_SIDE) -> Span | None:
+    """Return the stretch that explains most of a series and ends before it; NaN is skipped.
+
+    None where there are too few values for ``least`` of them before, in and after the stretch.
+    """
+    present = np.flatnonzero(np.isfinite(series))
+    y = series[present]
+    n = len(y)
+    if n < 3 * least or np.ptp(y) == 0:
+        return None
+    total = np.concatenate([[0.0], np.cumsum(y - y.mean())])
+    first, stop = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    length = stop - first
+    allowed = (first >= least) & (length >= least) & (stop <= n - least)
+    inside = total[None, :] - total[:, None]
+    # Deviations sum to 0: those outside of the stretch are minus those inside.
+    weight = 1 / np.maximum(length, 1) + 1 / np.maximum(n - length, 1)
+    between = np.where(allowed, inside**2 * weight, -1.0)
+    i, j = np.unravel_index(between.argmax(), between.shape)
+    explained = float(between[i, j] / ((y - y.mean()) ** 2).sum())
+    return Span(int(present[i]), int(present[j - 1]) + 1, explained)
+
+
 def permuted_p(series: np.ndarray, *, permutations: int = 199, seed: int = 0) -> np.ndarray:
     """Return the p of a change in each row of weekly values, (n, weeks), NaN skipped.
 

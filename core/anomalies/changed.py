@@ -6,7 +6,7 @@ Changes are compared with those of all households at the same date, so that a se
 import numpy as np
 
 from core.anomalies.clock import log_distance, unit_days
-from core.anomalies.detector import DETECTORS, Detector, Statistic
+from core.anomalies.detector import DETECTORS, QUARTER, Detector, Statistic
 from core.anomalies.pattern import explain_pattern
 from core.anomalies.statistics import Splits, largest, standardize
 from core.anomalies.symptoms import RESOLUTION, Symptoms
@@ -60,10 +60,10 @@ DETECTORS.register(
         name="changed",
         help="uses less, more or at other hours than before, unlike the other homes",
         statistics=(
-            Statistic("fell", shape=0.65),
-            Statistic("rose", shape=0.5),
-            Statistic("scaled down"),
-            Statistic("new shape", shape=0.65),
+            Statistic("fell", shape=0.65, weeks=QUARTER),
+            Statistic("rose", shape=0.5, weeks=QUARTER),
+            Statistic("scaled down", shape=1.1, weeks=QUARTER),
+            Statistic("new shape", shape=0.65, weeks=QUARTER),
         ),
         measure=measure,
         explain=explain_pattern,

@@ -9,6 +9,9 @@ from core.anomalies.homes import Finding, Homes
 from core.anomalies.symptoms import Symptoms
 from core.registry import Parameter, Registry
 
+# Weeks that it takes to see a change, or what one day of the week is like.
+QUARTER = 12
+
 
 @dataclass(frozen=True)
 class Statistic:
@@ -23,11 +26,14 @@ class Statistic:
         and moved into).
     least : float
         Differences smaller than this are of no interest.
+    weeks : int
+        In a record of fewer weeks it says less, because there it is often chance.
     """
 
     name: str
     shape: float = 1.0
     least: float = 1e-6
+    weeks: int = 1
 
 
 @dataclass(frozen=True)
@@ -47,14 +53,14 @@ class Detector:
         with the others, never with themselves.
     explain : callable
         Takes the homes, a household's row and the name of a statistic that is loud, and returns
-        what is unusual.
+        what is unusual, or None where it cannot tell: then another statistic speaks.
     """
 
     name: str
     help: str
     statistics: tuple[Statistic, ...]
     measure: Callable[[Symptoms], np.ndarray]
-    explain: Callable[[Homes, int, str], Finding]
+    explain: Callable[[Homes, int, str], Finding | None]
     parameters: tuple[Parameter, ...] = ()
 
 

@@ -8,6 +8,7 @@ from core.anomalies import (  # noqa: F401 (each registers its detector)
     isolated,
     level,
     meter,
+    random_readings,
     rhythm,
     unexplained,
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.anomalies.detector import DETECTORS, Detector, Statistic
+from core.anomalies.detector import DETECTORS, QUARTER, Detector, Statistic
 from core.anomalies.homes import Finding, Homes
 from core.anomalies.statistics import Splits, largest, present_mean, record_mean, standardize
 from core.anomalies.symptoms import CHUNK, HALF_HOURS, SLOTS, Symptoms
@@ -14,6 +14,9 @@ FULL_LENGTH = 8
 
 # A single reading counts at most this many standard deviations.
 MOST = 1.5
+
+# The share of the weeks that must have it.
+AGREE = 0.75
 
 
 def measure(symptoms: Symptoms) -> np.ndarray:
@@ -54,8 +57,11 @@ def best_run(excess: np.ndarray) -> np.ndarray:
     return best
 
 
-def explain(homes: Homes, row: int, statistic: str) -> Finding:
-    """Tell the day and the hours of the load, its size, and since when."""
+def explain(homes: Homes, row: int, statistic: str) -> Finding | None:
+    """Tell the day and the hours of the load, its size, and since when.
+
+    None where it was in too few weeks to be called weekly.
+    """
     usable = homes.symptoms.usable[row]
     weeks = homes.symptoms.kwh[row]
     excess = weekly_excess(weeks[None])[0]
@@ -77,6 +83,8 @@ def explain(homes: Homes, row: int, statistic: str) -> Finding:
     late = usable & (np.arange(len(weeks)) >= cut)
     first, length = _trim(excess[late].mean(axis=0), first, length)
     slots = (first + np.arange(length)) % SLOTS
+    if (excess[late][:, slots].mean(axis=1) > 0).mean() < AGREE:
+        return None
     onset = cut * 7 + first // HALF_HOURS if cut else None
     week = present_mean(weeks[late], axis=0)
     others = np.array([(slots + HALF_HOURS * day) % SLOTS for day in range(1, 7)])
@@ -122,8 +130,8 @@ DETECTORS.register(
         name="event",
         help="a load at one time of one day of every week",
         statistics=(
-            Statistic("weekly event", shape=1.2),
-            Statistic("new weekly event", shape=1.1),
+            Statistic("weekly event", shape=1.2, weeks=QUARTER),
+            Statistic("new weekly event", shape=1.2, weeks=QUARTER),
         ),
         measure=measure,
         explain=explain,

@@ -22,18 +22,20 @@ def tail_values(
     """Return −log of the tail probability of every statistic, (n, k).
 
     A value at the median of its group gets log 2, one at the 90 % quantile log 10; beyond, it
-    grows like the power ``shape`` of the distance from the median.
+    grows like the power ``shape`` of the distance from the median, less in a short record.
     """
     groups = week_groups(n_weeks)
     tails = np.empty(values.shape)
     shape = np.array([statistic.shape for statistic in statistics])
     least = np.array([statistic.least for statistic in statistics])
+    enough = np.array([statistic.weeks for statistic in statistics])
     for group in range(groups.max() + 1):
         rows = groups == group
         median, high = np.quantile(values[rows], [0.5, 0.9], axis=0)
         away = (values[rows] - median) / np.maximum(high - median, least * np.log(5))
         tails[rows] = np.log(2) + np.log(5) * np.sign(away) * np.abs(away) ** shape
-    return tails
+    part = np.minimum(1.0, n_weeks[:, None] / enough)
+    return np.minimum(tails, np.log(10) + (tails - np.log(10)) * part)
 
 
 def week_groups(n_weeks: np.ndarray) -> np.ndarray:
@@ -49,9 +51,12 @@ def week_groups(n_weeks: np.ndarray) -> np.ndarray:
     return np.searchsorted(limits, n_weeks, side="right")
 
 
-# Tails count from one in ten on; those of several statistics add up, the loudest the most.
-ORDINARY = np.log(10)
+# Tails count from one in six on; those of several statistics add up, the loudest the most.
+ORDINARY = np.log(6)
 POWER = 1.75
+
+# The quantiles between which a tail is fitted.
+FITTED = (0.3, 0.8)
 
 
 def loudness(tails: np.ndarray) -> np.ndarray:
@@ -62,19 +67,27 @@ def loudness(tails: np.ndarray) -> np.ndarray:
 def combined_p(tails: np.ndarray, n_weeks: np.ndarray) -> np.ndarray:
     """Return one p per household: how many ordinary ones are this loud, (n,).
 
-    The loudness of the quieter half is counted, that of the louder half has an exponential tail
-    fitted between the median and the 80 % quantile: faults, which are few, are beyond it.
+    The tail is fitted to the quieter households: faults, which are few, are beyond it.
     """
     loud = loudness(tails)
     groups = week_groups(n_weeks)
     p = np.empty(len(tails))
     for group in range(groups.max() + 1):
-        rows = groups == group
-        own = loud[rows]
-        median, upper = np.quantile(own, [0.5, 0.8])
-        scale = max((upper - median) / np.log(2.5), 1e-6)
-        at_least = (own[None, :] >= own[:, None]).mean(axis=1)
-        p[rows] = np.where(own > median, 0.5 * np.exp((median - own) / scale), at_least)
+        p[groups == group] = exponential_tail(loud[groups == group])
+    return p
+
+
+def exponential_tail(values: np.ndarray) -> np.ndarray:
+    """Return the share of ordinary values that reach each one, (n,).
+
+    Low values are counted, the others have an exponential tail fitted between the 30 % and the
+    80 % quantile.
+    """
+    low, high = FITTED
+    start, stop = np.quantile(values, FITTED)
+    scale = max((stop - start) / np.log((1 - low) / (1 - high)), 1e-6)
+    at_least = 1 - np.searchsorted(np.sort(values), values, side="left") / len(values)
+    p = np.where(values > start, (1 - low) * np.exp((start - values) / scale), at_least)
     return np.clip(p, np.finfo(float).tiny, 1.0)
 
 

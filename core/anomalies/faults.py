@@ -65,7 +65,10 @@ def plant(
     first_day = present[len(present) - round(ONSETS[onset] * len(present))]
     record = _Record(days, int(first_day), SEVERITIES.index(severity), rng)
     slots = models[kind](record)
-    recorded = np.where(np.isfinite(kwh), record.days.reshape(kwh.shape), np.nan)
+    recorded = record.days.reshape(kwh.shape)
+    # Where a gap was moved onto a reading, the reading stays.
+    recorded = np.where(np.isfinite(kwh) & ~np.isfinite(recorded), kwh, recorded)
+    recorded = np.where(np.isfinite(kwh), recorded, np.nan)
     return Planted(recorded.astype(kwh.dtype), record.first_day, slots)
 
 
@@ -112,7 +115,6 @@ def _clock(record: _Record) -> np.ndarray:
     shift = (6, 12, 24)[record.level]
     flat = record.affected.reshape(-1)
     flat[:] = np.roll(flat, shift * record.rng.choice([-1, 1]))
-    # Where a gap was rolled onto a reading, the reading stays.
     return ALL
 
 

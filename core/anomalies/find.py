@@ -13,6 +13,7 @@ from core.anomalies.detectors import DETECTORS
 from core.anomalies.evidence import combined_p, false_discovery_rate, tail_values
 from core.anomalies.homes import Finding, Homes
 from core.anomalies.options import RESAMPLES, THRESHOLD, TOP
+from core.anomalies.pattern import explain_pattern
 from core.anomalies.statistics import present_mean
 from core.anomalies.symptoms import RESOLUTION, Symptoms, summarize, to_half_hours
 from core.anomalies.weeks import Weeks, read_weeks
@@ -21,6 +22,7 @@ from core.errors import InputError
 from core.periods import WHOLE_RECORD, Period
 from core.progress import Progress, part, silent
 from core.readings.dataset import Dataset
+from core.slots import parse_slots
 
 NOTHING = "Nothing unusual"
 
@@ -66,8 +68,24 @@ class Selection(Protocol):
     """Which readings count; a ``RunConfig`` is one."""
 
     @property
+    def unit(self) -> str:
+        """What is ranked: households, or half-hours for ``slots`` and ``household-slots``."""
+
+    @property
+    def household(self) -> str | None:
+        """The household whose half-hours are ranked, None for all."""
+
+    @property
     def households(self) -> Sequence[str] | None:
         """Household ids, None for all."""
+
+    @property
+    def slots(self) -> str | None:
+        """The half-hours that are ranked, None for all."""
+
+    @property
+    def window(self) -> int | None:
+        """Half-hours on either side whose readings count for a half-hour."""
 
     @property
     def period(self) -> Period:
@@ -93,7 +111,8 @@ def find_anomalies(
         The readings.
     config : RunConfig, optional
         Its households are judged among themselves, in its period; by default all households, over
-        the whole record.
+        the whole record. For the units ``slots`` and ``household-slots`` the table has one row per
+        half-hour, with a column ``slot``, and neither findings nor stability.
     detectors : sequence of str, optional
         The detectors that count; all by default.
     threshold : float
@@ -107,6 +126,8 @@ def find_anomalies(
     progress : Progress
         Told how far the work is; may raise to stop it.
     """
+    if config is not None and config.unit in ("slots", "household-slots"):
+        return _find_half_hours(dataset, config, threshold, progress)
     weeks = read_weeks(
         dataset,
         config.households if config else None,
@@ -121,6 +142,27 @@ def find_anomalies(
         resamples=resamples,
         seed=seed,
         progress=part(progress, 0.2, 1.0),
+    )
+
+
+def _find_half_hours(
+    dataset: Dataset, config: Selection, threshold: float, progress: Progress
+) -> Anomalies:
+    """Rank half-hours: those of one household among all, or those of the chosen households."""
+    from core.anomalies.half_hours import rank_half_hours
+
+    if dataset.interval_minutes != 30 and config.slots is not None:
+        raise InputError("half-hours can be chosen where readings are half-hourly; leave slots out")
+    weeks = read_weeks(
+        dataset, config.households, period=config.period, progress=part(progress, 0.0, 0.3)
+    )
+    return rank_half_hours(
+        weeks,
+        households=None if config.household is None else [config.household],
+        slots=None if config.slots is None else parse_slots(config.slots, 30),
+        window=config.window or 0,
+        threshold=threshold,
+        progress=part(progress, 0.3, 1.0),
     )
 
 
@@ -140,10 +182,7 @@ def rank_households(
     judged = np.flatnonzero(symptoms.n_weeks >= LEAST_USABLE)
     left_out = tuple(np.delete(np.array(weeks.households), judged).tolist())
     if len(judged) < LEAST_HOUSEHOLDS:
-        raise InputError(
-            f"{len(judged)} households have {LEAST_USABLE} weeks or more; anomalies need at least "
-            f"{LEAST_HOUSEHOLDS} to compare with each other"
-        )
+        raise few_households(len(judged))
     symptoms = symptoms.take(judged)
     names = np.array(weeks.households)[judged]
     tails = measure_tails(symptoms, chosen, progress=part(progress, 0.3, 0.5))
@@ -158,9 +197,9 @@ def rank_households(
     unusual = order[p[order] <= threshold]
     findings = {}
     for done, row in enumerate(unusual, start=1):
-        detector, statistic = labels[loudest[row]]
-        explain = DETECTORS[detector].explain
-        findings[str(names[row])] = explain(homes, int(row), statistic)
+        loudest[row], findings[str(names[row])] = _explain(
+            homes, int(row), tails[row], int(loudest[row]), labels
+        )
         progress(0.9 + 0.1 * done / len(unusual), "Explaining")
     since = level_changes(symptoms, weeks.monday)
     rows = []
@@ -181,7 +220,7 @@ def rank_households(
                 "slots": slots_text(finding.slots) if finding else "",
                 "since": "" if np.isnat(date) else str(date),
                 "kwh_per_week": finding.kwh_per_week if finding else 0.0,
-                "nearest": names[homes.nearest(int(row))],
+                "nearest": names[homes.nearest[row]],
             }
         )
     progress(1.0, "Done")
@@ -191,20 +230,22 @@ def rank_households(
         findings=findings,
         tails=pd.DataFrame(tails, index=names, columns=[statistic for _, statistic in labels]),
         left_out=left_out,
-        notices=_notices(left_out, symptoms),
+        notices=left_out_notices(left_out, len(symptoms)),
     )
 
 
-# Which detector explains when several are loud: a dead meter also changed, a load on one day
-# also spoils the week's rhythm. Its tail must reach a share of the loudest one, and a least value.
+# Which detector explains when several are loud: a dead meter also changed, a week out of rhythm
+# has days with more load than others. Its tail must reach a share of the loudest one, and a
+# least value.
 PRIORITY = {
     "meter": (0.3, 7.0),
+    "random": (0.5, 4.5),
+    "rhythm": (0.85, 4.5),
     "event": (0.65, 4.5),
     "clock": (0.85, 4.5),
     "hours": (0.7, 4.5),
     "level": (0.85, 4.5),
     "changed": (0.7, 4.5),
-    "rhythm": (0.7, 4.5),
 }
 
 
@@ -223,6 +264,22 @@ def speaking_statistics(tails: np.ndarray, labels: Sequence[tuple[str, str]]) ->
         chosen[loud] = own[loud].argmax(axis=1)
         open_rows &= ~loud
     return chosen
+
+
+def _explain(
+    homes: Homes,
+    row: int,
+    tails: np.ndarray,
+    first: int,
+    labels: Sequence[tuple[str, str]],
+) -> tuple[int, Finding]:
+    """Return what is unusual, told by ``first`` or the loudest statistic that can tell it."""
+    for index in (first, *np.argsort(-tails, kind="stable")):
+        detector, statistic = labels[index]
+        finding = DETECTORS[detector].explain(homes, row, statistic)
+        if finding is not None:
+            return int(index), finding
+    return first, explain_pattern(homes, row, labels[first][1])
 
 
 def measure_tails(
@@ -276,7 +333,16 @@ def level_changes(symptoms: Symptoms, monday: np.datetime64) -> np.ndarray:
     return since
 
 
-def _notices(left_out: tuple[str, ...], symptoms: Symptoms) -> tuple[str, ...]:
+def few_households(count: int) -> InputError:
+    """Return the error for a dataset that is too small."""
+    return InputError(
+        f"{count} households have {LEAST_USABLE} weeks or more; anomalies need at least "
+        f"{LEAST_HOUSEHOLDS} to compare with each other"
+    )
+
+
+def left_out_notices(left_out: tuple[str, ...], judged: int) -> tuple[str, ...]:
+    """Say who is left out, and that few households tell little."""
     notices = []
     if left_out:
         some = ", ".join(left_out[:3]) + (" and others" if len(left_out) > 3 else "")
@@ -284,8 +350,6 @@ def _notices(left_out: tuple[str, ...], symptoms: Symptoms) -> tuple[str, ...]:
             f"{len(left_out)} households have fewer than {LEAST_USABLE} weeks of readings and are "
             f"left out: {some}"
         )
-    if len(symptoms) < 100:
-        notices.append(
-            f"{len(symptoms)} households are few to tell what is usual; take p and q as rough"
-        )
+    if judged < 100:
+        notices.append(f"{judged} households are few to tell what is usual; take p and q as rough")
     return tuple(notices)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from core.anomalies.change_point import change_point
-from core.anomalies.statistics import record_mean, some_homes
-from core.anomalies.symptoms import HALF_HOURS, RESOLUTION, Symptoms
+from core.anomalies.statistics import present_mean, record_mean, some_homes
+from core.anomalies.symptoms import CHUNK, HALF_HOURS, RESOLUTION, Symptoms
 from core.anomalies.words import date_words
 
 SIMILAR = 20
 EVERY = np.ones(HALF_HOURS, bool)
+NEVER = np.datetime64("NaT", "D")
 
 # A step that explains this share of a daily series, and is this large (log), is an onset.
 CLEAR_STEP, LEAST_STEP = 0.35, 0.2
@@ -31,6 +32,8 @@ class Finding:
     slots : ndarray of bool, shape (336,)
         The half-hours of the week concerned.
     since : datetime64[D] or NaT
+    until : datetime64[D] or NaT
+        The last day, where it was over before the record ends.
     kwh_per_week : float
         The size, signed.
     profile, expected : ndarray, shape (48,)
@@ -47,6 +50,7 @@ class Finding:
     profile: np.ndarray
     expected: np.ndarray
     daily: np.ndarray
+    until: np.datetime64 = NEVER
 
 
 class Homes:
@@ -93,23 +97,34 @@ class Homes:
         """Return the log of a household's days relative to the population's, (days,)."""
         return np.log(daily_mean(self.days[row]) + RESOLUTION) - self.population_level
 
-    def nearest(self, row: int) -> int:
-        """Return the most similar other household."""
-        return int(self.similar(row, EVERY, self._all_weeks())[0])
+    @cached_property
+    def nearest(self) -> np.ndarray:
+        """The most similar other household of each, (n,)."""
+        logs = np.log(self.profiles + RESOLUTION)
+        norm = (logs**2).sum(axis=1)
+        nearest = np.empty(len(logs), np.int64)
+        for start in range(0, len(logs), CHUNK):
+            rows = np.arange(start, min(start + CHUNK, len(logs)))
+            squared = norm[rows, None] + norm - 2 * logs[rows] @ logs.T
+            squared[np.arange(len(rows)), rows] = np.inf
+            nearest[rows] = squared.argmin(axis=1)
+        return nearest
 
-    def _all_weeks(self) -> np.ndarray:
-        return np.ones(self.symptoms.usable.shape[1], bool)
+    @cached_property
+    def _running(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of the weekly mean days up to each week, (n, weeks, 48), and weeks in them."""
+        usable = self.symptoms.usable
+        total = np.cumsum(np.where(usable[..., None], self.symptoms.mean, 0.0), axis=1)
+        return total, np.cumsum(usable, axis=1)
 
-    def similar(self, row: int, hours: np.ndarray, weeks: np.ndarray) -> np.ndarray:
-        """Return the homes nearest at these half-hours of the day and in these weeks."""
-        if weeks.all():
-            profiles = self.profiles
-        else:
-            profiles = record_mean(self.symptoms.without_weeks(weeks), self.symptoms.mean)
-        logs = np.log(profiles[:, hours] + RESOLUTION)
+    def similar(self, row: int, hours: np.ndarray = EVERY, weeks: int | None = None) -> np.ndarray:
+        """Return the homes nearest at these half-hours of the day, in the first so many weeks."""
+        last = -1 if weeks is None else weeks - 1
+        total, counted = (each[:, last] for each in self._running)
+        profiles = total[:, hours] / np.maximum(counted, 1)[:, None]
+        logs = np.log(profiles + RESOLUTION)
         squared = ((logs - logs[row]) ** 2).mean(axis=1)
-        counted = (self.symptoms.usable & weeks).sum(axis=1) > 0
-        squared = np.where(counted, squared, np.inf)
+        squared = np.where(counted > 0, squared, np.inf)
         squared[row] = np.inf
         return np.argsort(squared, kind="stable")[: min(SIMILAR, len(squared) - 1)]
 
@@ -119,22 +134,24 @@ class Homes:
         present = np.isfinite(days)
         return np.where(present, days, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
 
-    def _before(self, onset: int) -> np.ndarray:
-        """Mark the weeks that end before a day; all weeks where that leaves fewer than two."""
-        weeks = (np.arange(self.symptoms.usable.shape[1]) + 1) * 7 <= onset
-        return weeks if weeks.sum() >= 2 else self._all_weeks()
+    def _weeks_before(self, onset: int) -> int | None:
+        """Return how many weeks end before a day, None where those are fewer than two."""
+        return onset // 7 if onset >= 14 else None
 
     def date(self, onset: int | None) -> np.datetime64:
         """Return the date of a day, NaT for None."""
         if onset is None:
-            return np.datetime64("NaT", "D")
+            return NEVER
         return self.monday + np.timedelta64(onset, "D")
 
-    def since(self, onset: int | None) -> str:
-        """Return `` since 3 May``, or nothing for None."""
+    def since(self, onset: int | None, stop: int | None = None) -> str:
+        """Return `` since 3 May`` or `` from 3 May to 9 June``, or nothing for None."""
         if onset is None:
             return ""
-        return f" since {date_words(self.date(onset), year=self.n_days > 366)}"
+        first = date_words(self.date(onset), year=self.n_days > 366)
+        if stop is None:
+            return f" since {first}"
+        return f" from {first} to {date_words(self.date(stop - 1), year=self.n_days > 366)}"
 
     def onset(self, daily: np.ndarray, usual: float, sign: int) -> int | None:
         """Return the first day of a clear step away from the usual value, or None.
@@ -147,25 +164,40 @@ class Homes:
         before, after = sign * (step.before - usual), sign * (step.after - usual)
         return step.position if after > LEAST_STEP and before < after / 2 else None
 
-    def expected(self, row: int, onset: int | None, hours: np.ndarray) -> np.ndarray:
-        """Return the mean day that similar homes, and the own past if there is one, suggest.
+    def expected(
+        self, row: int, onset: int | None, hours: np.ndarray, stop: int | None = None
+    ) -> np.ndarray:
+        """Return the mean day that similar homes, and the own other days if any, suggest.
 
-        ``hours`` marks the half-hours of the day that decide which homes are similar.
+        ``hours`` marks the half-hours of the day that decide which homes are similar; days from
+        ``onset`` to ``stop`` − 1 are those to judge.
         """
         if onset is None:
-            similar = self.similar(row, hours, self._all_weeks())
+            similar = self.similar(row, hours)
             return self.mean_day(similar, 0, self.n_days)
-        similar = self.similar(row, EVERY, self._before(onset))
-        first, second = (
-            self.mean_day(similar, *span) for span in ((0, onset), (onset, self.n_days))
-        )
-        return self.mean_day(row, 0, onset) * (second.sum() / max(first.sum(), RESOLUTION))
+        stop = self.n_days if stop is None else stop
+        similar = self.similar(row, EVERY, self._weeks_before(onset))
+        usual, now = self._other_days(similar, onset, stop), self.mean_day(similar, onset, stop)
+        return self._other_days(row, onset, stop) * (now.sum() / max(usual.sum(), RESOLUTION))
 
-    def finding(self, row: int, onset: int | None, expected: np.ndarray, **rest: Any) -> Finding:
+    def _other_days(self, rows: np.ndarray | int, first: int, stop: int) -> np.ndarray:
+        """Return the mean day outside of a stretch, (48,)."""
+        days = np.delete(self.days[np.atleast_1d(rows)], slice(first, stop), axis=1)
+        return np.nan_to_num(present_mean(days.reshape(-1, HALF_HOURS), axis=0))
+
+    def finding(
+        self,
+        row: int,
+        onset: int | None,
+        expected: np.ndarray,
+        stop: int | None = None,
+        **rest: Any,
+    ) -> Finding:
         """Put a finding together; ``rest`` holds its other fields."""
         return Finding(
             since=self.date(onset),
-            profile=self.mean_day(row, onset or 0, self.n_days),
+            until=self.date(None if stop is None else stop - 1),
+            profile=self.mean_day(row, onset or 0, self.n_days if stop is None else stop),
             expected=expected,
             **rest,
         )

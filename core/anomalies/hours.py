@@ -5,8 +5,9 @@ Every block of hours is predicted from the other hours by regression over the ot
 
 import numpy as np
 
+from core.anomalies.change_point import change_point
 from core.anomalies.day_blocks import best_block, in_block, with_shoulders
-from core.anomalies.detector import DETECTORS, Detector, Statistic
+from core.anomalies.detector import DETECTORS, QUARTER, Detector, Statistic
 from core.anomalies.homes import EVERY, Finding, Homes, daily_mean
 from core.anomalies.pattern import explain_pattern
 from core.anomalies.statistics import (
@@ -25,6 +26,9 @@ PENALTY = 0.02
 
 # A block that uses nearly as much as expected is no reason.
 LEAST_GAP = 0.15
+
+# A step of the level that explains this share of the days, and is this large, comes first.
+NEWS, NEWS_RATIO = 0.6, 1.5
 
 # Hours beside a block that do not predict it: the shoulders of what happens in the block.
 GUARD = 3
@@ -90,6 +94,8 @@ def explain(homes: Homes, row: int, statistic: str) -> Finding:
     if abs(used - usual) < LEAST_GAP * usual:
         # What is always on differs, but not what is used on the whole.
         return explain_pattern(homes, row, statistic)
+    if onset is None and _level_stepped(homes, row, sign):
+        return explain_pattern(homes, row, "fell" if sign < 0 else "rose")
     word = "more" if used > usual else "less"
     reason = (
         f"Uses {word} {hours_words(start, stop)}{homes.since(onset)} "
@@ -104,6 +110,14 @@ def explain(homes: Homes, row: int, statistic: str) -> Finding:
         slots=np.tile(inside, 7),
         kwh_per_week=float(7 * gap[in_block(*with_shoulders(gap, start, stop))].sum()),
         daily=daily,
+    )
+
+
+def _level_stepped(homes: Homes, row: int, sign: int) -> bool:
+    """Whether all hours changed so clearly in the same direction that this is the news."""
+    step = change_point(homes.level_series(row))
+    return bool(
+        step and step.explained > NEWS and sign * (step.after - step.before) > np.log(NEWS_RATIO)
     )
 
 
@@ -132,10 +146,10 @@ DETECTORS.register(
         name="hours",
         help="uses less or more at some hours of the day than the other hours suggest",
         statistics=(
-            Statistic("low hours", shape=1.1),
+            Statistic("low hours", shape=1.3),
             Statistic("high hours", shape=1.2),
-            Statistic("hours fell"),
-            Statistic("hours rose", shape=0.9),
+            Statistic("hours fell", weeks=QUARTER),
+            Statistic("hours rose", shape=0.9, weeks=QUARTER),
         ),
         measure=measure,
         explain=explain,

@@ -3,132 +3,131 @@
 import numpy as np
 
 from core.anomalies.change_point import change_point
-from core.anomalies.detector import DETECTORS, Detector, Statistic
+from core.anomalies.detector import DETECTORS, QUARTER, Detector, Statistic
 from core.anomalies.homes import EVERY, Finding, Homes
-from core.anomalies.statistics import (
-    Splits,
-    largest,
-    present_mean,
-    record_mean,
-    some_homes,
-    standardize,
-)
+from core.anomalies.rearranged import gain, log_distances
+from core.anomalies.statistics import Splits, largest, record_mean, standardize
 from core.anomalies.symptoms import HALF_HOURS, Symptoms
 from core.anomalies.words import DAY_NAMES
 
-# Two successive days from Monday to Friday that may look like a weekend.
-PAIRS = slice(0, 4)
-SATURDAY = 5
+# Weeks are compared in blocks of two hours.
+BLOCKS = 12
 
-# Days further off than this are no example of anything.
-EXTREME = 3.0
+# The covariance of 84 values is known roughly; see ``log_distances``.
+PENALTY, FLOOR = 8.0, 20.0
+
+# A household's own weeks before a change count as much as the population when there are so many.
+OWN_WEEKS = 8
+CHANGE_FLOOR, MOST = 0.3, 6.0
+
+# The share of the weeks that must look better with the days exchanged.
+AGREE = 0.6
 
 
-def centred_days(symptoms: Symptoms) -> np.ndarray:
-    """Return every day relative to the household's mean level and day, (n, weeks, 7, 24)."""
+def _exchanges() -> np.ndarray:
+    """Return orders of the days in which two successive working days and the weekend swap."""
+    orders = np.tile(np.arange(7), (4, 1))
+    for first, order in enumerate(orders):
+        order[[first, first + 1, 5, 6]] = [5, 6, first, first + 1]
+    return orders
+
+
+EXCHANGES = _exchanges()
+
+
+def week_patterns(symptoms: Symptoms) -> np.ndarray:
+    """Return the log of every day relative to the household's mean day, (n, weeks, 7, 12).
+
+    A day that was not read in full is like the mean day.
+    """
     usable = symptoms.usable[:, :, None, None] & np.isfinite(symptoms.day).all(3, keepdims=True)
-    count = np.maximum(usable.sum(axis=(1, 2), keepdims=True), 1)
-    day = np.where(usable, symptoms.day, 0.0)
-    total = day.sum(axis=(1, 2), keepdims=True) / count
-    level = np.maximum(total.mean(axis=3, keepdims=True), 0.02)
-    return np.where(usable, (day - total) / level, np.nan)
-
-
-def weekend_direction(days: np.ndarray) -> np.ndarray:
-    """Return the weights of the 24 hours that best tell Saturday and Sunday from other days."""
-    weekend, work = (
-        part[np.isfinite(part).all(axis=1) & (np.abs(part).max(axis=1) < EXTREME)]
-        for part in (days[:, :, 5:].reshape(-1, 24), days[:, :, :5].reshape(-1, 24))
+    logs = np.where(usable, np.log(np.nan_to_num(symptoms.day) ** 2 + 0.01), 0.0)
+    mean = logs.sum(axis=(1, 2), keepdims=True) / np.maximum(
+        usable.sum(axis=(1, 2), keepdims=True), 1
     )
-    if not len(weekend) or not len(work):
-        return np.zeros(24)
-    covariance = (len(weekend) * np.cov(weekend.T) + len(work) * np.cov(work.T)) / (
-        len(weekend) + len(work)
-    )
-    return np.linalg.solve(covariance + 1e-3 * np.eye(24), weekend.mean(axis=0) - work.mean(axis=0))
+    pattern = np.where(usable, logs - mean, 0.0)
+    return pattern.reshape(*pattern.shape[:3], BLOCKS, -1).mean(axis=4)
 
 
 def measure(symptoms: Symptoms) -> np.ndarray:
-    """How much working days look like the weekend, in the record and newly."""
-    days = centred_days(symptoms)
-    direction = weekend_direction(days[some_homes(len(days))])
-    scores = pair_scores(days, direction)
-    coarse = days.reshape(*days.shape[:3], 12, 2).mean(axis=4)
-    moved = [largest(standardize(x)) for x in _moved(symptoms, scores, coarse)]
-    return np.stack([_combine(*_misplaced(symptoms, scores, coarse)), _combine(*moved)], axis=1)
+    """How much exchanging working days and the weekend helps, in the record and newly."""
+    weeks = week_patterns(symptoms)
+    moved = _moved(symptoms, weeks).max(axis=2)
+    return np.stack([_misplaced(symptoms, weeks).max(axis=1), largest(standardize(moved))], axis=1)
 
 
-def _combine(population: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Add evidence: the population's weekend is known best; the household's own pattern helps."""
-    first, second = (np.maximum(standardize(x), 0) for x in (population, own))
-    return first + 0.5 * second
+def _misplaced(symptoms: Symptoms, weeks: np.ndarray) -> np.ndarray:
+    """By exchange, (n, 4)."""
+    distances = log_distances(
+        record_mean(symptoms, weeks),
+        lambda mean: (mean[:, order] for order in EXCHANGES),
+        penalty=PENALTY,
+        floor=FLOOR,
+    )
+    return gain(distances)
 
 
-def pair_scores(days: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """How much each two successive days of each week look like a weekend, (n, weeks, 7)."""
-    score = np.clip(np.nan_to_num(days) @ direction, -6, 6)
-    return (score + np.roll(score, -1, axis=2)) / 2
+def _scales(symptoms: Symptoms, weeks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the usual week and its spread over households, (7, 12) each."""
+    mean = record_mean(symptoms, weeks)
+    usual = np.median(mean, axis=0)
+    return usual, np.maximum(1.4826 * np.median(np.abs(mean - usual), axis=0), 1e-3)
 
 
-def _excess(pairs: np.ndarray) -> np.ndarray:
-    """How much more some working days look like a weekend than Saturday and Sunday do."""
-    return pairs[..., PAIRS].max(axis=-1) - pairs[..., SATURDAY]
+def _moved(symptoms: Symptoms, weeks: np.ndarray) -> np.ndarray:
+    """How much more an exchange helps after a cut than before it, (n, c, 4).
 
-
-def _misplaced(
-    symptoms: Symptoms, scores: np.ndarray, days: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """By the population's weekend, and by the variance that two days of the week explain, (n,)."""
-    pairs = record_mean(symptoms, scores)
-    present = np.isfinite(days).all(axis=3)
-    days = np.where(present[..., None], days, 0.0)
-    total = np.maximum((days**2).sum(axis=(1, 2, 3)), 1e-9)
-    sums, counts = days.sum(axis=1), present.sum(axis=1)
-    explained = np.empty((len(days), 7))
-    for first in range(7):
-        pair = [first, (first + 1) % 7]
-        rest = [day for day in range(7) if day not in pair]
-        explained[:, first] = sum(
-            (sums[:, group].sum(axis=1) ** 2).sum(axis=1)
-            / np.maximum(counts[:, group].sum(axis=1), 1)
-            for group in (pair, rest)
-        )
-    return _excess(pairs), _excess(explained / total[:, None])
-
-
-def _moved(
-    symptoms: Symptoms, scores: np.ndarray, days: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Change of the excess, by the population's weekend and by the household's own, (n, c)."""
+    The weeks after are compared with those before, which are drawn towards the usual week.
+    """
+    usual, spread = _scales(symptoms, weeks)
     splits = Splits.of(symptoms)
-    before, after = splits.means(symptoms, scores)
-    first, second = splits.means(symptoms, days)
-    weekend = first[:, :, 5:].mean(axis=2) - first[:, :, :5].mean(axis=2)
-    second = second - second.mean(axis=2, keepdims=True)
-    along = np.einsum("ncdh,nch->ncd", second, weekend)
-    along /= np.sqrt((weekend**2).sum(axis=2) + 0.05)[..., None]
-    pairs = (along + np.roll(along, -1, axis=2)) / 2
-    return splits.masked(_excess(after - before)), splits.masked(_excess(pairs))
+    before, after = splits.means(symptoms, weeks)
+    known = (splits.before / (splits.before + OWN_WEEKS))[..., None, None]
+
+    def scaled(mean: np.ndarray) -> np.ndarray:
+        return np.clip((mean - usual) / spread, -MOST, MOST)
+
+    def gains(mean: np.ndarray, expected: np.ndarray | float) -> np.ndarray:
+        at = [
+            np.log(((scaled(mean[:, :, order]) - expected) ** 2).mean(axis=(2, 3)) + CHANGE_FLOOR)
+            for order in (np.arange(7), *EXCHANGES)
+        ]
+        return at[0][..., None] - np.stack(at[1:], axis=2)
+
+    rise = gains(after, known * scaled(before)) - gains(before, 0.0).max(axis=2, keepdims=True)
+    return splits.masked(rise)
 
 
-def explain(homes: Homes, row: int, statistic: str) -> Finding:
-    """Tell which days look like a weekend, and since when."""
-    days = centred_days(homes.symptoms.take(np.array([row])))
-    pairs = pair_scores(days, homes.shared(_direction))[0]
-    weekly = np.where(homes.symptoms.usable[row][:, None], pairs, np.nan)
-    onset_week = None
-    day = int(present_mean(weekly, axis=0)[PAIRS].argmax())
+def explain(homes: Homes, row: int, statistic: str) -> Finding | None:
+    """Tell which days look like a weekend, and since when.
+
+    None where too few weeks agree.
+    """
+    symptoms = homes.symptoms
+    weeks = homes.shared(week_patterns)
+    usual, spread = homes.shared(_usual_week)
+    expected = usual / spread**2
+    onset = None
     if statistic == "moved weekend":
-        contrast = weekly[:, PAIRS] - weekly[:, 5:6]
-        steps = [change_point(contrast[:, each], least=2) for each in range(4)]
-        best = max(
-            (step.explained if step and step.after > step.before else -1.0, each)
-            for each, step in enumerate(steps)
-        )
-        day = best[1]
-        step = steps[day]
-        onset_week = step.position if step and best[0] > 0 else None
-    onset = None if onset_week is None else onset_week * 7
+        rise = np.nan_to_num(homes.shared(_record_moved)[row], nan=-np.inf)
+        cut, pair = np.unravel_index(rise.argmax(), rise.shape)
+        first = Splits.of(symptoms).cuts[cut]
+        early = symptoms.usable[row] & (np.arange(len(symptoms.usable[row])) < first)
+        known = early.sum() / (early.sum() + OWN_WEEKS)
+        expected = (usual + known * (weeks[row, early].mean(axis=0) - usual)) / spread**2
+    else:
+        pair = homes.shared(_record_misplaced)[row].argmax()
+    # How much nearer each week comes to what is expected by the exchange.
+    exchanged = weeks[row][:, EXCHANGES[pair]]
+    weekly = ((exchanged - weeks[row]) * expected).sum(axis=(1, 2))
+    weekly = np.where(symptoms.usable[row], weekly, np.nan)
+    if statistic == "moved weekend":
+        step = change_point(weekly, least=2)
+        onset = step.position * 7 if step and step.after > step.before else None
+    late = weekly[0 if onset is None else onset // 7 :]
+    if np.mean(late[np.isfinite(late)] > 0) < AGREE:
+        return None
+    day = int(pair)
     slots = np.zeros((7, HALF_HOURS), bool)
     slots[[day, day + 1, 5, 6]] = True
     names = f"{DAY_NAMES[day]}s and {DAY_NAMES[day + 1]}s"
@@ -143,13 +142,20 @@ def explain(homes: Homes, row: int, statistic: str) -> Finding:
         direction="different",
         slots=slots.reshape(-1),
         kwh_per_week=0.0,
-        daily=np.repeat(weekly[:, day] - weekly[:, 5], 7),
+        daily=np.repeat(weekly, 7),
     )
 
 
-def _direction(symptoms: Symptoms) -> np.ndarray:
-    some = symptoms.take(some_homes(len(symptoms)))
-    return weekend_direction(centred_days(some))
+def _usual_week(symptoms: Symptoms) -> np.ndarray:
+    return np.stack(_scales(symptoms, week_patterns(symptoms)))
+
+
+def _record_misplaced(symptoms: Symptoms) -> np.ndarray:
+    return _misplaced(symptoms, week_patterns(symptoms))
+
+
+def _record_moved(symptoms: Symptoms) -> np.ndarray:
+    return _moved(symptoms, week_patterns(symptoms))
 
 
 DETECTORS.register(
@@ -157,8 +163,8 @@ DETECTORS.register(
         name="rhythm",
         help="other days than Saturday and Sunday look like its weekend",
         statistics=(
-            Statistic("misplaced weekend", shape=1.2),
-            Statistic("moved weekend", shape=0.8),
+            Statistic("misplaced weekend", shape=1.5, weeks=QUARTER),
+            Statistic("moved weekend", shape=1.1, weeks=QUARTER),
         ),
         measure=measure,
         explain=explain,

@@ -40,8 +40,7 @@ _ROUNDING = 1e-6
 # The most that a neighbour counts in a mixture, in equal shares of all K.
 _MOST_SHARES = 3
 
-# A score that stands out. It has no error rate: on real households 1 to 2 % of the points reach it
-# although nothing was planted.
+# A score that stands out: three times as far above the median as the top tenth.
 _STANDS_OUT = 3.0
 
 # Below this share of all bins, demand is not said to be higher or lower.
@@ -60,7 +59,9 @@ class Surprise:
     Attributes
     ----------
     score : float64 ndarray of shape (n,)
-        0 for a median point, about 1 for the tenth most surprising of a hundred.
+        How far the strongest window is above the median of windows of its length, in units of how
+        far their top tenth is. It is the largest over several lengths: more than a tenth of the
+        points have 1.
     first, length : int64 ndarrays of shape (n,)
         The window that gives the score: so many blocks from the first on, the last followed by
         the first again.

@@ -49,6 +49,8 @@ class Symptoms:
         log of the quantiles of the steps from one reading to the next.
     zero, constant : ndarray, shape (n, weeks)
         Share of readings that are 0, and that are in a run of at least six equal ones above 0.
+    linked : ndarray, shape (n, weeks)
+        Correlation of the log of a reading with that of the next; 1 where nothing changes.
     day : ndarray, shape (n, weeks, 7, 24)
         Root of the mean kWh at each hour of each day, NaN where missing.
     """
@@ -61,6 +63,7 @@ class Symptoms:
     steps: np.ndarray
     zero: np.ndarray
     constant: np.ndarray
+    linked: np.ndarray
     day: np.ndarray
 
     def __len__(self) -> int:
@@ -101,6 +104,7 @@ def summarize(kwh: np.ndarray, *, progress: Progress = silent) -> Symptoms:
         "steps": (len(STEP_QUANTILES),),
         "zero": (),
         "constant": (),
+        "linked": (),
         "day": (7, 24),
     }
     out = {name: np.zeros((n, weeks, *shape), np.float32) for name, shape in shapes.items()}
@@ -116,7 +120,7 @@ def summarize(kwh: np.ndarray, *, progress: Progress = silent) -> Symptoms:
 
 
 @numba.njit(nogil=True, cache=True)
-def _summarize(kwh, usable, low, mean, quantiles, steps, zero, constant, day):  # type: ignore[no-untyped-def]
+def _summarize(kwh, usable, low, mean, quantiles, steps, zero, constant, linked, day):  # type: ignore[no-untyped-def]
     n, weeks, _ = kwh.shape
     for i in range(n):
         for week in range(weeks):
@@ -146,6 +150,18 @@ def _summarize(kwh, usable, low, mean, quantiles, steps, zero, constant, day):  
                     held += 1
             zero[i, week] = zeros / len(present)
             constant[i, week] = held / len(present)
+            linked[i, week] = _link(x)
+
+
+@numba.njit(nogil=True, cache=True)
+def _link(x):  # type: ignore[no-untyped-def]
+    """Return the correlation of the log of a reading with that of the next."""
+    logs = np.log(np.maximum(x.astype(np.float64), 0.0) + RESOLUTION)
+    pairs = np.isfinite(logs[1:]) & np.isfinite(logs[:-1])
+    first, second = logs[:-1][pairs], logs[1:][pairs]
+    if len(first) < 2 or first.std() < 1e-6 or second.std() < 1e-6:
+        return 1.0
+    return ((first - first.mean()) * (second - second.mean())).mean() / first.std() / second.std()
 
 
 @numba.njit(nogil=True, cache=True)

@@ -66,7 +66,7 @@ def hours_words(start: int, stop: int) -> str:
     return f"every {'night' if at_night else 'day'} {clock_words(start, stop)}"
 
 
-_NIGHT = frozenset([*range(44, 48), *range(14)])
+_NIGHT = frozenset([*range(42, 48), *range(14)])
 
 
 def slots_text(slots: np.ndarray) -> str:

@@ -6,11 +6,28 @@ from core.commands import (
     cache,
     demo,
     embed,
+    groups,
     info,
     ingest,
     place,
+    segments,
     study,
     watch,
+    worklist,
 )
 
-COMMANDS = (demo, ingest, append, info, embed, anomalies, place, watch, study, cache)
+COMMANDS = (
+    demo,
+    ingest,
+    append,
+    info,
+    embed,
+    anomalies,
+    groups,
+    segments,
+    place,
+    watch,
+    worklist,
+    study,
+    cache,
+)

@@ -6,13 +6,10 @@ from typing import Any
 
 from core.anomalies.options import RESAMPLES, THRESHOLD, TOP
 from core.commands._run_flags import add_choices, add_flag, read_config
-from core.errors import InputError
 from core.progress import Progress, part
 
 NAME = "anomalies"
-HELP = "list the most unusual households and say why they are unusual"
-
-_UNITS = ("profiles", "households")
+HELP = "list the most unusual households, or half-hours, and say why they are unusual"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,11 +29,6 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     from core.readings import Dataset
 
     config = read_config(arguments)
-    if config.unit not in _UNITS:
-        raise InputError(
-            f"anomalies ranks households, not {config.unit}; leave --unit out, or see the "
-            "half-hours of a household with wattfold embed --unit slots"
-        )
     out = destination("--out", arguments.out, FORMATS)
     options: dict[str, Any] = {}
     for parameter in (TOP, THRESHOLD, RESAMPLES):
@@ -55,6 +47,7 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     top = int(options["top"])
     result: dict[str, Any] = {
         "n": len(table),
+        "unit": config.unit,
         "anomalies": _rows(table.head(top)),
         "expected_false": found.expected_false(top),
         "left_out": list(found.left_out),
@@ -78,9 +71,10 @@ def render(result: dict[str, Any]) -> str:
     """Say who is unusual and why."""
     rows = result["anomalies"]
     width = max([len("household"), *(len(str(row["household"])) for row in rows)])
+    what = "half-hours" if rows and "slot" in rows[0] else "households"
     lines = [
-        f"households    {result['n']:,}, the first {len(rows):,} below; about "
-        f"{result['expected_false']:.0f} of them may be ordinary homes",
+        f"{what:<13} {result['n']:,}, the first {len(rows):,} below; about "
+        f"{result['expected_false']:.0f} of them may be ordinary",
         "",
         f"rank  {'household':<{width}}      q  stays  kWh/week  reason",
     ]

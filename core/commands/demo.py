@@ -27,13 +27,14 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Make the dataset; return its accounts and how many anomalies of each kind it has."""
     import pyarrow.parquet as pq
 
-    from core.demo import KINDS, make_demo
+    from core.demo import make_demo
+    from core.demo.planted_faults import KINDS, MORE_KINDS
     from core.readings.accounts import dataset_accounts
 
     sizes = {option.name: getattr(arguments, option.name) for option in OPTIONS}
     dataset = make_demo(arguments.path, **sizes, progress=progress)
     kinds = pq.read_table(dataset.path / TRUTH)["kind"].to_pylist()
-    planted = {kind: kinds.count(kind) for kind in KINDS}
+    planted = {kind: kinds.count(kind) for kind in (*KINDS, *MORE_KINDS)}
     return {**dataset_accounts(dataset), "planted": planted}
 
 

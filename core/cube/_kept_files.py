@@ -35,7 +35,7 @@ def keep(directory: Path, cube: Cube, days: DayTable) -> Cube:
     arrays |= {file: getattr(days, name) for name, file in _DAYS.items()}
     try:
         atomic.sweep_folder(directory.parent)
-        with atomic.new_directory(directory) as staging:
+        with atomic.new_directory(directory, part_of=directory.parents[1]) as staging:
             checksums: dict[str, str] = {}
 
             def write(file: str) -> None:

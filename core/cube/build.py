@@ -171,7 +171,7 @@ def bin_days(
     """Find the bin of every reading of a period in bins that are given; see :func:`recount`."""
     _, households = _check(dataset, bins, None, period)
     with (engine or Local()).job(f"recount-{_recount_digest(dataset, edges, period)}") as job:
-        return bin_by(
+        days = bin_by(
             Partition(edges, bins, 0, whole_watt_hours=False),
             split(dataset, households, period=period),
             households=households,
@@ -179,6 +179,8 @@ def bin_days(
             job=job,
             progress=progress,
         )
+    dataset.check_unchanged()  # while its readings were counted
+    return days
 
 
 def _count(
@@ -205,6 +207,7 @@ def _count(
     counts, sample_sizes = days.count(
         partition.n_bins, threads=threads, progress=part(progress, 0.9, 1.0)
     )
+    dataset.check_unchanged()  # while its readings were counted
     cube = Cube(
         counts=counts,
         sample_sizes=sample_sizes,

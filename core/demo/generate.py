@@ -17,8 +17,8 @@ from core.demo._calendar_and_weather import INTERVAL_MINUTES, TIMEZONE, Setting,
 from core.demo._home_demand import simulate
 from core.demo._patterns import Home, draw_home
 from core.demo._presence import absence
-from core.demo.options import LEAST_HOUSEHOLDS, OPTIONS, TRUTH
-from core.demo.planted_faults import KINDS, Anomaly, planted_of_each_kind
+from core.demo.options import ALL_KINDS_FROM, LEAST_HOUSEHOLDS, OPTIONS, TRUTH
+from core.demo.planted_faults import KINDS, MORE_KINDS, Anomaly, planted_of_each_kind
 from core.progress import Progress, silent
 from core.readings import Dataset
 from core.readings.dataset import READINGS_SCHEMA, ROW_GROUP_SIZE, new_dataset
@@ -118,6 +118,11 @@ def _plant(homes: list[Home], seed: int) -> dict[int, Anomaly]:
     kinds = [kind for kind in KINDS.values() for _ in range(of_each)]
     chosen = _stream(seed, _PLANTING).choice(ordinary, size=len(kinds), replace=False)
     kind_of = dict(zip(chosen.tolist(), kinds, strict=True))
+    if len(homes) >= ALL_KINDS_FROM:
+        more = [kind for kind in MORE_KINDS.values() for _ in range(of_each)]
+        left = [code for code in ordinary if code not in kind_of]
+        chosen = _stream(seed, _PLANTING, 1).choice(left, size=len(more), replace=False)
+        kind_of |= dict(zip(chosen.tolist(), more, strict=True))
     return {code: kind_of[code](_stream(seed, _ANOMALY, code)) for code in sorted(kind_of)}
 
 

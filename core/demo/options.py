@@ -5,6 +5,7 @@ from core.registry import Parameter
 TRUTH = "truth.parquet"
 
 LEAST_HOUSEHOLDS = 60  # with fewer, one anomaly of each kind would be over a tenth of them
+ALL_KINDS_FROM = 200  # households; with fewer, only the first six kinds are planted
 
 OPTIONS = (
     Parameter(

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from core.anomalies.faults import plant
 from core.demo._calendar_and_weather import HALF_HOURS, INTERVAL_MINUTES, SLOTS, Setting
 from core.demo.options import LEAST_HOUSEHOLDS
 from core.slots import slot_label
 
-PLANTED_SHARE = 0.02
+PLANTED_SHARE = 0.02  # of the first six kinds together
 
 VACANT_SHARE = 0.5  # of what always runs is left on: an alarm, a fridge, a boiler's frost guard
 HEAVY_LOAD_KWH = 0.45  # each half-hour: 0.9 kW day and night, such as a few servers or a pump
@@ -122,6 +123,62 @@ class WeeklyEvent(Anomaly):
         return kwh + event[setting.day // 7] * np.isin(setting.slot, self.slots)
 
 
+class PlantedFault(Anomaly):
+    """A strong fault as the anomaly benchmark plants it; see :mod:`core.anomalies.faults`."""
+
+    fault: ClassVar[str]
+    onset: ClassVar[str] = "half"
+
+    def metered(self, kwh: np.ndarray, setting: Setting, rng: np.random.Generator) -> np.ndarray:
+        """Change the readings that the fault changes."""
+        weeks = np.full((-(-setting.days // 7), 7 * HALF_HOURS), np.nan)
+        place = (setting.day * HALF_HOURS + setting.half_hour).astype(np.int64)
+        flat = weeks.reshape(-1)
+        flat[place] = kwh
+        planted = plant(weeks, self.fault, "strong", self.onset, rng)
+        # The repeated hour in autumn has one place for two readings.
+        changed = planted.kwh.reshape(-1)[place] != flat[place]
+        return np.where(changed, planted.kwh.reshape(-1)[place], kwh)
+
+
+class DeadMeter(PlantedFault):
+    """A meter that stops."""
+
+    kind, fault = "dead-meter", "dead"
+    description = "reads 0 in the second half of the record"
+
+
+class Theft(PlantedFault):
+    """A meter that is bridged in part."""
+
+    kind, fault = "theft", "theft"
+    description = "30 % of what was used before, at all hours of the second half of the record"
+
+
+class NightCharging(PlantedFault):
+    """A car that is charged every night."""
+
+    kind, fault = "night-charging", "charging"
+    description = "3 kW more every night 00:00–04:00 in the second half of the record"
+    slots = WHOLE_WEEK[WHOLE_WEEK % HALF_HOURS < 8]
+
+
+class SolarPanels(PlantedFault):
+    """Panels on the roof, of which the meter sees what they save."""
+
+    kind, fault = "solar-panels", "solar"
+    description = "next to nothing around midday in the second half of the record"
+    slots = WHOLE_WEEK[(WHOLE_WEEK % HALF_HOURS >= 18) & (WHOLE_WEEK % HALF_HOURS < 35)]
+
+
+class ExchangedWeekend(PlantedFault):
+    """A home whose people work at the weekend."""
+
+    kind, fault, onset = "exchanged-weekend", "weekend", "whole"
+    description = "Tuesdays and Wednesdays are like weekends, Saturdays and Sundays like them"
+    slots = WHOLE_WEEK[np.isin(WHOLE_WEEK // HALF_HOURS, (1, 2, 5, 6))]
+
+
 KINDS: dict[str, type[Anomaly]] = {
     anomaly.kind: anomaly
     for anomaly in (
@@ -134,9 +191,15 @@ KINDS: dict[str, type[Anomaly]] = {
     )
 }
 
+# Planted beside those in larger datasets.
+MORE_KINDS: dict[str, type[Anomaly]] = {
+    anomaly.kind: anomaly
+    for anomaly in (DeadMeter, Theft, NightCharging, SolarPanels, ExchangedWeekend)
+}
+
 
 def planted_of_each_kind(households: int) -> int:
-    """Return how many of each kind come nearest to two per cent in all, but at least one.
+    """Return how many of each of ``KINDS`` come nearest to two per cent in all, but at least one.
 
     Of fewer than 60 households none is planted.
     """

@@ -12,6 +12,7 @@ from core.scene import LIGHT, MapScene, View
 from core.scene.labels import place_labels
 from core.scene.shading import rgba, shade_points
 from core.scene.view import marker_size, one_for_each_spot
+from core.theme import FONT_FAMILY, bokeh_attributes
 
 # More points are drawn as an image, with one marker to hover for each of its spots.
 MOST_MARKERS = 20_000
@@ -27,12 +28,11 @@ _PAGE = """<!DOCTYPE html>
 script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:">
 <title>{title}</title>
 <style>
-html, body {{ height: 100%; margin: 0; background: #fff; color: #1d1d1f; }}
-body {{ display: flex; flex-direction: column; font: 15px/1.45 "Inter", "Segoe UI", Roboto, \
-"Helvetica Neue", "Liberation Sans", Arial, sans-serif; }}
+html, body {{ height: 100%; margin: 0; background: {paper}; color: {ink}; }}
+body {{ display: flex; flex-direction: column; font: 15px/1.45 {font}; }}
 header {{ padding: 12px 18px 4px; }}
 h1 {{ font-size: 19px; margin: 0; }}
-p {{ margin: 2px 0; color: #5d6066; font-size: 13px; }}
+p {{ margin: 2px 0; color: {quiet}; font-size: 13px; }}
 main {{ flex: 1; min-height: 320px; padding: 4px 10px 10px; }}
 main > div {{ height: 100%; }}
 </style>
@@ -62,10 +62,15 @@ def write_interactive_map(
 ) -> None:
     """Write a map as a file to zoom and hover in, whole or not at all."""
     from bokeh.embed import components
+    from bokeh.themes import Theme
 
     plot, notes = _plot(scene)
-    script, place = components(plot)
+    script, place = components(plot, theme=Theme(json={"attrs": bokeh_attributes(LIGHT)}))
     text = _PAGE.format(
+        paper=LIGHT.paper,
+        ink=LIGHT.ink,
+        quiet=LIGHT.quiet,
+        font=FONT_FAMILY,
         title=html.escape(title),
         key=KEY,
         provenance=provenance.for_html(),
@@ -109,7 +114,6 @@ def _plot(scene: MapScene) -> tuple[Any, list[str]]:
         lod_threshold=None,
     )
     plot.toolbar.logo = None
-    plot.grid.grid_line_alpha = 0.35
     corners = plot.scatter([x0, x1], [y0, y1], size=0, alpha=0)
     for axis in ranges:
         axis.renderers = [corners]

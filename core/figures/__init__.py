@@ -8,6 +8,7 @@ from core.figures.calendar import DemandCalendar, demand_calendar, draw_calendar
 from core.figures.canvas import Lettering, set_lettering
 from core.figures.distribution import Distribution, draw_distribution, draw_distributions
 from core.figures.files import save_figure
+from core.figures.group_figure import draw_groups
 from core.figures.map_figure import draw_hdr_map, draw_map, draw_time_map
 from core.figures.map_grid import draw_map_grid
 from core.figures.moves import draw_moves
@@ -26,6 +27,7 @@ __all__ = [
     "draw_calendar",
     "draw_distribution",
     "draw_distributions",
+    "draw_groups",
     "draw_hdr_map",
     "draw_map",
     "draw_map_grid",

@@ -12,6 +12,7 @@ from core.slots import slots_per_week
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 GAP = "#b8bcc4"
@@ -105,13 +106,25 @@ def draw_calendar(
     size : (float, float)
         Width and height in inches.
     """
+    figure = new_figure(*size)
+    axes = figure.add_subplot()
+    style_axes(axes, title=title)
+    legend = paint_calendar(axes, calendar, change=change)
+    if legend:
+        figure.legend(
+            handles=legend, loc="outside lower right", ncols=2, fontsize=TEXT - 1, frameon=False
+        )
+    return figure
+
+
+def paint_calendar(
+    axes: "Axes", calendar: DemandCalendar, *, change: date | None = None
+) -> list["Artist"]:
+    """Draw a calendar into axes, with its colour bar; return what a legend has to tell."""
     from matplotlib import colormaps
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
     from matplotlib.patches import Patch
 
-    figure = new_figure(*size)
-    axes = figure.add_subplot()
-    style_axes(axes, title=title)
     axes.set_facecolor(GAP)
     low, high = calendar.color_range
     begin, end = (float(date2num(day)) for day in (calendar.days[0], calendar.days[-1] + 1))
@@ -129,7 +142,9 @@ def draw_calendar(
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
     axes.set_yticks([0, 6, 12, 18, 24], labels=["00:00", "06:00", "12:00", "18:00", "24:00"])
-    bar = figure.colorbar(image, ax=axes, extend="max", pad=0.015, fraction=0.04)
+    bar = axes.get_figure(root=True).colorbar(  # type: ignore[union-attr]  # drawn into a figure
+        image, ax=axes, extend="max", pad=0.015, fraction=0.04
+    )
     bar.set_label(f"kWh per {calendar.interval_minutes} minutes", fontsize=TEXT - 1)
     bar.ax.tick_params(labelsize=TEXT - 1)
     legend: list[Artist] = []
@@ -140,8 +155,4 @@ def draw_calendar(
             float(date2num(change)), color=CHANGE, linewidth=1.4, label=f"change on {change}"
         )
         legend.append(line)
-    if legend:
-        figure.legend(
-            handles=legend, loc="outside lower right", ncols=2, fontsize=TEXT - 1, frameon=False
-        )
-    return figure
+    return legend

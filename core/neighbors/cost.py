@@ -10,13 +10,14 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
 import platformdirs
 
-from core.atomic import write_json
+from core.atomic import make_folder, write_json
 
 # Raise it when a kernel's speed changes: kept rates of another version are measured anew.
 _VERSION = 2
@@ -110,8 +111,9 @@ def machine() -> Machine:
     rates = kept_machine()
     if rates is None:
         rates, path = measure(), rates_path()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, {"version": _VERSION, **asdict(rates)})
+        with suppress(OSError):  # measured again the next time
+            make_folder(path.parent)
+            write_json(path, {"version": _VERSION, **asdict(rates)})
     return rates
 
 

@@ -38,6 +38,8 @@ RECENT_WEEKS = 8
 PAST_WEEKS = 8
 # Weeks of every household, before the new one, that tell how far weeks are from the map.
 _WEEKS_ON_MAP = 8
+# The upper tenth of past weeks tells how their tail falls off, if it has so many at least.
+_TENTH, _FEWEST_IN_TAIL = 0.1, 10
 # A week that uses so much more or less than usual is said to be higher or lower.
 _NOTABLE = 0.1
 
@@ -298,9 +300,19 @@ def _standardised(apart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _tail(values: np.ndarray, null: np.ndarray) -> np.ndarray:
-    """The share of a null, sorted, that is at least each value; never nothing."""
+    """The share of a null, sorted, that is at least each value; never nothing.
+
+    Beyond the largest of the null it falls off exponentially, as the null's upper tenth does on
+    average: few households and weeks could not tell a meter that died from a busy week otherwise.
+    """
     at_least = len(null) - np.searchsorted(null, values, side="left")
-    return np.asarray((1 + at_least) / (1 + len(null)))
+    p = np.asarray((1 + at_least) / (1 + len(null)))
+    upper = null[int((1 - _TENTH) * len(null)) :]
+    if len(upper) < _FEWEST_IN_TAIL:
+        return p
+    scale = (upper - upper[0]).mean()
+    beyond = np.exp(-(values - null[-1]) / scale) if scale > 0 else np.ones(len(values))
+    return np.where(values > null[-1], p * beyond, p)
 
 
 def _tell(

@@ -1,8 +1,10 @@
 """What became of the readings of a dataset, for machines and for people."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from core.readings import Dataset
+from core.readings.energy_units import is_plausible
 
 
 def dataset_accounts(dataset: Dataset) -> dict[str, Any]:
@@ -23,7 +25,11 @@ def dataset_accounts(dataset: Dataset) -> dict[str, Any]:
         "unit": manifest.get("unit", "kWh"),
         "unit_because": manifest.get("unit_because", "not recorded"),
         "cumulative": manifest.get("cumulative", False),
+        "cumulative_because": manifest.get("cumulative_because", "not recorded"),
         "stamp": manifest.get("stamp", "start"),
+        "stamp_because": manifest.get("stamp_because", "not recorded"),
+        "source_format": manifest.get("source_format"),
+        "options": manifest.get("options", {}),
         "timezone": manifest.get("timezone"),
         "median_daily_kwh": manifest.get("median_daily_kwh"),
         "ignored": health.get("ignored", {"cells": {}, "columns": {}}),
@@ -43,10 +49,8 @@ def accounts_text(result: dict[str, Any]) -> str:
         f"interval      {result['interval_minutes']} minutes",
         f"from, to      {_minute(result['first'])}, {_minute(result['last'])}",
         f"missing       {result['missing_share']:.1%}",
-        f"unit          {_unit_text(result)}",
+        *(f"{name:<13} {told}" for name, told in decisions(result).items()),
     ]
-    if result["median_daily_kwh"] is not None:
-        lines.append(f"a day         {result['median_daily_kwh']:,.3g} kWh in the median household")
     if result["metadata"]:
         lines.append(f"metadata      {', '.join(result['metadata'])}")
     for reason, count in result["rejected_by_reason"].items():
@@ -66,6 +70,22 @@ def _minute(time: str) -> str:
     return time[:16].replace("T", " ")
 
 
-def _unit_text(result: dict[str, Any]) -> str:
-    register = ", a running register of which the differences were taken"
-    return f"{result['unit']} ({result['unit_because']}){register if result['cumulative'] else ''}"
+def decisions(result: Mapping[str, Any]) -> dict[str, str]:
+    """Return how the files were read, and why so: what was decided in a word, and the answer."""
+    kind = "a running register, differenced" if result["cumulative"] else "demand by interval"
+    daily = result["median_daily_kwh"]
+    odd = "" if daily is None or is_plausible(daily) else ", which no home uses: check the unit"
+    told = {
+        "unit": f"{result['unit']} ({result['unit_because']})",
+        "values": f"{kind} ({result['cumulative_because']})",
+        "times mark": f"the {result['stamp']} of their interval ({result['stamp_because']})",
+    }
+    if daily is not None:
+        told["a day"] = f"{daily:,.3g} kWh in the median household{odd}"
+    if result["options"]:
+        told["said"] = ", ".join(f"{name}: {_option(v)}" for name, v in result["options"].items())
+    return told
+
+
+def _option(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -2,6 +2,9 @@
 
 import gzip
 import io
+import lzma
+import tarfile
+import zipfile
 import zlib
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -21,6 +24,12 @@ NOTHING_FETCHED: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
+
+# What Python's readers of archives raise on a damaged one.
+BROKEN_ARCHIVE = (
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, UnicodeDecodeError,
+    RuntimeError, EOFError, OSError,
+)  # fmt: skip
 
 # So much of a packed text tells how it grows: one that begins as readings do may go on otherwise.
 _STRETCH_BYTES = 1 << 24

@@ -157,6 +157,12 @@ def is_total(name: str) -> bool:
     return "total" in kinds(name) and not rest - _WORDS["total"]
 
 
+def is_rate(name: str) -> bool:
+    """Whether a name is that of a part of the day with a price of its own."""
+    return bool({"peak", "offpeak", "off", "shoulder", "night", "day", "high", "low", "rate", "t1",
+                 "t2", "economy"} & set(words(name)))  # fmt: skip
+
+
 def is_quantity(name: str) -> bool:
     """Whether a name says what is measured and not of whom, such as ``energy(kWh)``."""
     unit, rest = unit_in_name(name)

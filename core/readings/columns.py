@@ -10,6 +10,7 @@ from core.errors import InputError
 from core.readings.column_names import (
     is_id_name,
     is_no_reading,
+    is_rate,
     is_total,
     kinds,
     words,
@@ -111,9 +112,13 @@ def find_value_column(source: Source, options: IngestOptions, taken: Sequence[st
         numbers = matching or numbers
     if len(numbers) == 1:
         return numbers[0]
-    raise choose_column(
-        "value_column", f"{where(source)}: the readings may be in {listed(numbers)}", numbers
-    )
+    problem = f"{where(source)}: the readings may be in {listed(numbers)}"
+    choices = [Choice(name, {"value_column": name}) for name in numbers]
+    if all(map(is_rate, numbers)):
+        first, *others = numbers
+        together = {"value_column": first, "add_columns": tuple(others)}
+        choices.insert(0, Choice("all of them, added up", together))
+    raise UndecidedError("value_column", problem, choices)
 
 
 def _named_columns(source: Source, taken: Sequence[str], flow: str) -> list[str]:

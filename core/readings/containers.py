@@ -3,13 +3,13 @@
 import re
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from core.errors import InputError
 from core.readings.bomb_guard import (
+    BROKEN_ARCHIVE,
     MAXIMUM_RATIO,
     MAXIMUM_UNPACKED_BYTES,
     SMALL_BYTES,
@@ -99,7 +99,7 @@ class Containers:
                 target = self._next_path()
                 write_records(file, target)
                 return self._numbered(target, file.name, file.path)
-        path = file.path.resolve()
+        path = file.path.absolute()
         if _PLAIN_PATH.fullmatch(str(path)) is None:
             # DuckDB takes *, ? and [ in a path for patterns.
             target = self._next_path()
@@ -127,8 +127,8 @@ class Containers:
                 for member in tables:
                     with archive.open(member) as packed:
                         yield from self._unpack(cast(BinaryIO, packed), f"{name}:{member.filename}")
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, OSError) as e:
-            raise InputError(f"{name} cannot be unpacked: {e}") from e
+        except BROKEN_ARCHIVE as error:
+            raise InputError(f"{name} cannot be unpacked: {error}") from error
 
     def _open_tar(self, path: Path, name: str) -> Iterator[TableFile]:
         growth = Growth(name)
@@ -144,7 +144,7 @@ class Containers:
                             f"{name}:{member.name}",
                             lambda size: growth.add(size, raw.tell()),
                         )
-        except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+        except BROKEN_ARCHIVE as error:
             raise InputError(f"{name} cannot be unpacked: {error}") from error
 
     def _is_table(self, member: str, members: list[zipfile.ZipInfo] | None, archive: str) -> bool:

@@ -61,6 +61,10 @@ class DatasetError(InputError):
     """A dataset directory is absent, incomplete or damaged."""
 
 
+class DatasetChangedError(DatasetError):
+    """A dataset directory is not what it was when it was opened."""
+
+
 @dataclass(frozen=True)
 class Dataset:
     """A dataset directory, opened and found complete."""
@@ -73,6 +77,7 @@ class Dataset:
         """Open a dataset directory, checking it against its manifest."""
         path = Path(path)
         dataset = cls(path, _read_manifest(path))
+        dataset._identity  # noqa: B018 (as it is now)
         for name, entry in dataset.manifest["files"].items():
             file = path / name
             if not file.is_file():
@@ -82,7 +87,26 @@ class Dataset:
                     f"{file} has {file.stat().st_size} bytes where the manifest says "
                     f"{entry['bytes']}; it was changed or cut short: run wattfold ingest again"
                 )
+        dataset.check_unchanged()  # while its files were looked at
         return dataset
+
+    def is_unchanged(self) -> bool:
+        """Whether the files are those of when it was opened; not moved, replaced or written to."""
+        return self._identity == _identity_of(self.path, self.manifest) != ()
+
+    def check_unchanged(self) -> None:
+        """Raise if files were moved, replaced or written to since the dataset was opened.
+
+        Who reads a file calls this after it was opened, or after all of it was read.
+        """
+        if not self.is_unchanged():
+            raise DatasetChangedError(
+                f"{self.path} was replaced, changed or removed after it was opened; open it again"
+            )
+
+    @cached_property
+    def _identity(self) -> tuple[tuple[int, ...], ...]:
+        return _identity_of(self.path, self.manifest)
 
     def verify(self) -> None:
         """Read every file and compare it with its checksum."""
@@ -170,11 +194,23 @@ class Dataset:
 
     def _open_parquet(self, name: str, metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(self.path / name, metadata=metadata)
+            file = pq.ParquetFile(self.path / name, metadata=metadata)
+            self.check_unchanged()
+            return file
         except (pa.ArrowException, OSError) as error:
+            self.check_unchanged()
             raise DatasetError(
                 f"{self.path / name} cannot be read ({error}); run wattfold ingest again"
             ) from error
+
+
+def _identity_of(path: Path, manifest: Mapping[str, Any]) -> tuple[tuple[int, ...], ...]:
+    """What tells the files of a dataset from others of the same names; empty if one is missing."""
+    try:
+        found = [(path / name).stat() for name in (MANIFEST, *sorted(manifest["files"]))]
+    except OSError:
+        return ()
+    return tuple((each.st_dev, each.st_ino, each.st_size, each.st_mtime_ns) for each in found)
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:

@@ -71,6 +71,7 @@ _AT_END = {
 _POWER_WORD = re.compile(r"power|watt|leistung|puissance|potencia", re.IGNORECASE)
 _POWER_SYMBOL = re.compile(r"(?<![a-z])p(?![a-z])", re.IGNORECASE)
 _ENERGY_WORD = re.compile(r"energ", re.IGNORECASE)
+_EITHER_WORD = re.compile(r"(?<![a-z])load(?![a-z])", re.IGNORECASE)
 
 
 def exact_unit(cell: str) -> str | None:
@@ -105,6 +106,11 @@ def quantity_in_name(name: str) -> Quantity | None:
     if _POWER_WORD.search(name):
         return "power"
     return "energy" if _ENERGY_WORD.search(name) else None
+
+
+def may_be_power(name: str) -> bool:
+    """Whether a name without a unit is used for power as often as for energy."""
+    return quantity_in_name(name) is None and _EITHER_WORD.search(name) is not None
 
 
 def is_plausible(daily_kwh: float) -> bool:

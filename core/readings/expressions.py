@@ -3,7 +3,7 @@
 A cell that cannot be turned gives NULL, and the reading a reason to be rejected.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,6 +55,14 @@ def file_id(source: Source, households: list[str]) -> Cell:
         "$file_households[file + 1]",
         {"file_households": households},
     )
+
+
+def sum_cell(cells: Sequence[Cell]) -> Cell:
+    """Return the sum of several cells, which is there where all of them are."""
+    if len(cells) == 1:
+        return cells[0]
+    texts = ", ".join(cell.text for cell in cells)
+    return Cell(f"concat_ws(' + ', {texts})", " + ".join(f"({cell.value})" for cell in cells))
 
 
 def reading_select(

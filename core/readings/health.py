@@ -14,6 +14,11 @@ from core.readings.staging import FILE_SHIFT, IGNORED, StagedFile, Staging
 
 _EXAMPLES = 3
 
+# Where a reason rejects more than that, it is said; some are what the user asked for.
+_SAID_SHARE = 0.02
+_EXPECTED = {"other register", "not residential", "other interval", "half-hour 49 or 50"}
+_HINTS = {"negative value": "; allow negative readings to keep net export"}
+
 # Finding a line means reading the file up to it; past so many lines it is counted instead.
 _LINES_READ = 5_000_000
 
@@ -126,8 +131,14 @@ def health_report(
     if staging.malformed:
         by_reason["malformed line"] = len(staging.malformed)
     ignored = {reason: count for reason, count in counted if reason in IGNORED}
+    examples = _find_examples(staging, tally)
     staged = staging.query("SELECT count(*) FROM staged")[0][0]
     total = staged - sum(ignored.values()) + len(staging.malformed)
+    for reason, count in by_reason.items():
+        if reason not in _EXPECTED and count > _SAID_SHARE * total:
+            text = examples[reason][0]["text"]
+            hint = _HINTS.get(reason, "")
+            staging.notice(f"{count:,} of {total:,} were rejected: {reason}, as in {text!r}{hint}")
     return {
         "input": total,
         "accepted": int(table["accepted"].sum()),
@@ -139,7 +150,7 @@ def health_report(
         "conflicting_duplicates": tally.conflicting,
         "moved_out_of_the_hour_before": tally.moved,
         "second_readings_of_a_repeated_hour": tally.repeated,
-        "examples": _find_examples(staging, tally),
+        "examples": examples,
         "notices": staging.notices,
     }
 

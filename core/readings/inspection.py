@@ -12,9 +12,10 @@ from typing import Any
 
 from core.progress import Progress, silent
 from core.readings.health import Tally, health_report, households_table, plausibility_notice
-from core.readings.ingest import (
+from core.readings.ingestion import (
     Decisions,
     Tables,
+    check_conflicts,
     check_usable,
     clean_chunks,
     decide,
@@ -64,7 +65,8 @@ class Inspection:
     first_rows : tuple of tuple of str
         The first rows of the first table, cell by cell; whole lines where it has no columns.
     households : tuple of str
-        The first of the households in the rows that were looked at.
+        The first of the households in the rows that were looked at; ``household_count`` is the
+        number of all of them.
     decisions : dict
         ``interval_minutes``, ``unit``, ``stamp``, ``cumulative`` and for each of the last three
         how it was decided (``…_because``).
@@ -85,6 +87,7 @@ class Inspection:
     columns: tuple[Column, ...]
     first_rows: tuple[tuple[str, ...], ...]
     households: tuple[str, ...]
+    household_count: int
     decisions: dict[str, Any]
     median_daily_kwh: float | None
     account: dict[str, Any]
@@ -97,6 +100,7 @@ def inspect(
     *,
     options: IngestOptions | None = None,
     rows: int = 100_000,
+    folder: str | Path | None = None,
     progress: Progress = silent,
 ) -> Inspection:
     """Look at the first rows of files as an ingest would.
@@ -106,6 +110,8 @@ def inspect(
     rows : int
         How many rows of each table to look at; dates that can be read in several ways are decided
         on all rows.
+    folder : path, optional
+        Where to keep what is needed meanwhile; by default the system's temporary files.
 
     Raises
     ------
@@ -117,7 +123,7 @@ def inspect(
     doubts: list[Doubt] = []
     while True:
         try:
-            return _look(sources, options, rows, tuple(doubts), progress)
+            return _look(sources, options, rows, tuple(doubts), folder, progress)
         except UndecidedError as error:
             if not error.choices or len(doubts) == _MOST_DOUBTS:
                 raise
@@ -130,11 +136,12 @@ def _look(
     options: IngestOptions,
     rows: int,
     doubts: tuple[Doubt, ...],
+    folder: str | Path | None,
     progress: Progress,
 ) -> Inspection:
-    with tempfile.TemporaryDirectory() as folder, open_staging(Path(folder)) as staging:
+    with tempfile.TemporaryDirectory(dir=folder) as work, open_staging(Path(work)) as staging:
         staging.limit = rows
-        tables, _ = stage_all(sources, Path(folder), staging, options, progress)
+        tables, _ = stage_all(sources, Path(work), staging, options, progress)
         decisions = decide(staging, tables, options)
         account, daily, households = _account(staging, tables, decisions, options)
         first = tables.plans[0][0]
@@ -148,7 +155,8 @@ def _look(
             first_rows=tuple(map(tuple, first.rows[:_SHOWN_ROWS]))
             if roles
             else tuple((line,) for line in first.head.splitlines()[:_SHOWN_ROWS]),
-            households=households,
+            households=tuple(households[:_SHOWN_HOUSEHOLDS]),
+            household_count=len(households),
             decisions=decisions.facts(),
             median_daily_kwh=daily,
             account=account,
@@ -160,17 +168,19 @@ def _look(
 def _account(
     staging: Staging, tables: Tables, decisions: Decisions, options: IngestOptions
 ) -> tuple[dict[str, Any], float | None, tuple[str, ...]]:
-    """Return the health report of what was staged, kWh a day, and the first households."""
+    """Return the health report of what was staged, kWh a day, and the households."""
     households = number_households(staging)
     tally = Tally.of(len(households))
     changes = find_clock_changes(staging, options)
     for _ in clean_chunks(staging, decisions, options, changes, tally, silent):
         pass
     check_usable(staging, tally)
+    placed = staging.query("SELECT count(*) FROM placed WHERE reason IS NULL")[0][0]
+    check_conflicts(tables, tally, placed)
     interval = decisions.grid.interval_minutes
     table = households_table(households, tally, staging, interval, changes)
     daily = tally.median_daily_kwh(interval)
     if daily is not None and (doubt := plausibility_notice(daily, interval)):
         staging.notice(doubt)
     report = health_report(table, tally, staging, tables.ignored_columns)
-    return report, daily, tuple(table["household"][:_SHOWN_HOUSEHOLDS])
+    return report, daily, tuple(table["household"])

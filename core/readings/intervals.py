@@ -78,18 +78,18 @@ def check_interval(minutes: int) -> None:
         )
 
 
-def check_spacing(spacing_seconds: int, interval_minutes: int) -> None:
+def check_spacing(spacing_seconds: int, interval_minutes: int, source: str) -> None:
     """Refuse readings that come at a pace which no week of equal slots has."""
     if spacing_seconds < 60:
         raise InputError(
-            f"readings come every {spacing_seconds} seconds; add them up to 1, 5, 15, 30 or 60 "
-            "minutes first"
+            f"{source}: readings come every {spacing_seconds} seconds; add them up to 1, 5, 15, "
+            "30 or 60 minutes first"
         )
     minutes = spacing_seconds / 60
     if minutes != interval_minutes and MINUTES_PER_DAY % minutes:
         raise InputError(
-            f"readings come every {minutes:g} minutes, which does not divide a day; add them up "
-            "to 15, 30 or 60 minutes first"
+            f"{source}: readings come every {minutes:g} minutes, which does not divide a day; add "
+            "them up to 15, 30 or 60 minutes first"
         )
 
 

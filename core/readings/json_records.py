@@ -52,7 +52,10 @@ def write_records(file: TableFile, target: Path) -> None:
             )
         except duckdb.Error as error:
             first_line = str(error).splitlines()[0]
-            raise InputError(f"{file.name} cannot be read as JSON: {first_line}") from error
+            raise InputError(
+                f"{file.name} cannot be read as JSON ({first_line}); it may have been cut "
+                "short: fetch it again"
+            ) from error
 
 
 def _describe(

@@ -30,7 +30,8 @@ class Layout:
     """Where the table is in a text.
 
     ``skipped_lines`` are the lines above the first row of data, header included; ``header_line``
-    counts from 1 and is None where there is no header; ``units`` are the cells of a row of units.
+    counts from 1 and is None where there is no header; ``units`` are the cells of a row of units;
+    ``repeated`` are the columns whose name another one before them has.
     """
 
     delimiter: str
@@ -38,7 +39,7 @@ class Layout:
     skipped_lines: int
     header_line: int | None
     units: tuple[str, ...] = ()
-    unit_rows: int = 0
+    repeated: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,15 @@ def find_layout(head: str, name: str) -> Layout:
         names = tuple(f"column {number}" for number in range(1, width + 1))
         return Layout(delimiter, names, before.end_line, None)
     cells = rows[header].cells
-    names = tuple(cell.strip() for cell in cells) + ("",) * (width - len(cells))
-    _check_distinct(names, name, rows[header].end_line)
+    written = tuple(cell.strip() for cell in cells) + ("",) * (width - len(cells))
+    names = _distinct(written)
+    repeated = frozenset(names) - frozenset(written)
+    line = rows[header].end_line
     if unit_row is None:
-        return Layout(delimiter, names, rows[header].end_line, rows[header].end_line)
+        return Layout(delimiter, names, line, line, repeated=repeated)
     units = tuple(cell.strip() for cell in rows[unit_row].cells)
-    return Layout(
-        delimiter, names, rows[unit_row].end_line, rows[header].end_line, units, unit_rows=1
-    )
+    last = max(rows[unit_row].end_line, line)
+    return Layout(delimiter, names, last, line, units, repeated)
 
 
 def _rows(text: str, delimiter: str, name: str) -> Iterator[_Row]:
@@ -91,7 +93,9 @@ def _rows(text: str, delimiter: str, name: str) -> Iterator[_Row]:
         for cells in reader:
             yield _Row(reader.line_num, cells)
     except csv.Error as error:
-        raise InputError(f"{name} cannot be read as a table: {error}") from error
+        raise InputError(
+            f"{name} cannot be read as a table ({error}); it may be damaged: fetch it again"
+        ) from error
 
 
 def _find_delimiter(head: str, name: str) -> str:
@@ -109,10 +113,12 @@ def _find_delimiter(head: str, name: str) -> str:
         return len(chosen), sum(sensible) / len(sensible), width
 
     best = max(DELIMITERS, key=agreement)
+    if agreement(best)[0] == 0 and agreement(" ")[1] > 0.5:  # which prose has, too
+        best = " "
     if agreement(best)[0] == 0:
         raise InputError(
             f"{name}, line 1: only one column; readings need a household, a time and a value, "
-            "separated by a comma, semicolon, tab or bar"
+            "separated by a comma, semicolon, tab, bar or space"
         )
     return best
 
@@ -152,13 +158,14 @@ def _find_header(
     if first is None:
         return 0, None
     above = range(max(0, first - _PREAMBLE_ROWS), first)
-    unit_row = first - 1 if first > 1 and _is_unit_row(rows[first - 1]) else None
+    unit_rows = [place for place in above if first > 1 and _is_unit_row(rows[place])]
+    unit_row = unit_rows[-1] if unit_rows else None
     candidates = [place for place in above if place != unit_row and _is_header(rows[place], width)]
     if not candidates:
         return (None, None) if len(rows[0].cells) != width else (0, unit_row)
     # The first row is the header unless a later one says more of readings.
     best = max(candidates, key=lambda place: (_known_names(rows[place]), -place))
-    if unit_row is not None and best != unit_row - 1:
+    if unit_row is not None and abs(best - unit_row) != 1:
         unit_row = None
     return best, unit_row
 
@@ -191,9 +198,14 @@ def _is_unit_row(row: _Row) -> bool:
     )
 
 
-def _check_distinct(names: Sequence[str], name: str, line: int) -> None:
-    for column, count in Counter(names).items():
-        if column and count > 1:
-            raise InputError(
-                f"{name}, line {line}: column {column!r} stands there twice; rename one"
-            )
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Number the names that stand there twice, as ``note (2)``."""
+    given, taken, distinct = set(names), set(), []
+    for name in names:
+        number, chosen = 1, name
+        while chosen and (chosen in taken or (number > 1 and chosen in given)):
+            number += 1
+            chosen = f"{name} ({number})"
+        taken.add(chosen)
+        distinct.append(chosen)
+    return tuple(distinct)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from core.errors import InputError
 from core.readings.energy_units import (
     PLAUSIBLE_DAILY_KWH,
     UNITS,
@@ -80,7 +81,7 @@ def find_measure(
     before = before or {}
     sample = _take_sample(staging, grid)
     if options.interval_minutes is None and (spacing := _spacing(sample)):
-        check_spacing(spacing, grid.interval_minutes)
+        check_spacing(spacing, grid.interval_minutes, stated[0][0])
     cumulative, why_cumulative = _find_cumulative(staging, sample, options, before)
     daily = _daily_sum(sample, grid.interval_minutes, cumulative)
     unit = _common(stated)
@@ -194,12 +195,10 @@ def _common(stated: Sequence[tuple[str, StatedUnit]]) -> StatedUnit:
     first_name, first = stated[0]
     for name, other in stated[1:]:
         if (other.unit is None) != (first.unit is None) or other.quantity != first.quantity:
-            units = {unit.unit for _, unit in stated if unit.unit}
-            raise UndecidedError(
-                "energy_unit",
+            raise InputError(
                 f"{first_name} is in {first.unit or 'a unit it does not name'} and {name} in "
-                f"{other.unit or 'one it does not name'}",
-                [Choice(f"all are {unit}", {"energy_unit": unit}) for unit in sorted(units)],
+                f"{other.unit or 'one it does not name'}; make a dataset of the files of one kind, "
+                "and append the others to it"
             )
     return first
 
@@ -213,6 +212,8 @@ def _by_size(
         if len(fitting) != 1:
             raise _ask_for_unit(source, daily, interval, ("kW", "W"))
         return fitting[0], f"{stated.because} and the size of the values"
+    if stated.either and interval != 60 and "kW" in fitting:
+        raise _ask_for_unit(source, daily, interval, fitting)
     if daily is None or "kWh" in fitting or daily < PLAUSIBLE_DAILY_KWH[0]:
         staging.notice("the files name no unit; the readings were taken for kWh")
         return "kWh", "the size of the values" if fitting else "no unit is named"

@@ -9,8 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
+from core.errors import InputError
+
 Stamp = Literal["start", "end"]
 Flow = Literal["import", "export"]
+
+# A large power station; what is beyond is no reading, whatever the user says.
+LARGEST_MAXIMUM_KW = 1e6
 
 ENERGY_UNITS = ("kWh", "Wh", "MWh", "kW", "W")
 
@@ -32,6 +37,8 @@ class IngestOptions:
         Which sheets of a workbook to read.
     id_column, value_column : str, optional
         Names in the header. For NEM12 the value column is the register, such as ``E1``.
+    add_columns : tuple of str
+        Columns that are added to the value column, such as off-peak beside peak.
     household_from_file : bool
         Each file is one household, named by the file, whatever its columns say.
     time_columns : tuple of str
@@ -80,6 +87,10 @@ class IngestOptions:
     value_column: str | None = _choice(
         None, "--value-column", "the column of readings", metavar="NAME"
     )
+    add_columns: tuple[str, ...] = _choice(
+        (), "--add-column", "a column to add to that of readings, such as off-peak beside peak; "
+        "may be given again", action="append", metavar="NAME",
+    )  # fmt: skip
     ignore_columns: tuple[str, ...] = _choice(
         (), "--ignore-column", "a column that is neither a household nor a reading; may be given "
         "again", action="append", metavar="NAME",
@@ -126,6 +137,13 @@ class IngestOptions:
         None, "--allocation", "cer: the table that says which meters are residential",
         metavar="FILE",
     )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        if not 0 < self.maximum_kw <= LARGEST_MAXIMUM_KW:
+            raise InputError(
+                f"the largest power of a reading must be over 0 and at most "
+                f"{LARGEST_MAXIMUM_KW:,.0f} kW, got {self.maximum_kw:g}; a home has under 100"
+            )
 
     def said(self) -> dict[str, Any]:
         """Return the options that differ from their defaults."""

@@ -10,9 +10,10 @@ header are its bytes, unpacked and packed.
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-import pyarrow.parquet as pq
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 _UNPACKED, _PACKED = 2, 3
 # A thousand million readings have some hundred thousand.
@@ -34,7 +35,7 @@ def columns_said(footer: BinaryIO) -> int:
     return (_unsigned(footer) if count >> 4 == 15 else count >> 4) - 1
 
 
-def unpacked_bytes(path: Path, metadata: pq.FileMetaData) -> int:
+def unpacked_bytes(path: Path, metadata: "pq.FileMetaData") -> int:
     """Add up what all pages say that they unpack to; ValueError where they make no sense."""
     total = pages = packed = 0
     with path.open("rb") as file:
@@ -56,7 +57,7 @@ def unpacked_bytes(path: Path, metadata: pq.FileMetaData) -> int:
     return total
 
 
-def _chunks(metadata: pq.FileMetaData) -> Iterator[tuple[int, int]]:
+def _chunks(metadata: "pq.FileMetaData") -> Iterator[tuple[int, int]]:
     """Yield where the pages of each column in each row group begin and end."""
     for group in range(metadata.num_row_groups):
         row_group = metadata.row_group(group)

@@ -2,14 +2,15 @@
 
 import io
 from pathlib import Path
-
-import duckdb
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING
 
 from core.errors import InputError
 from core.readings.bomb_guard import MAXIMUM_RATIO, MEMORY_LIMIT, NOTHING_FETCHED, SMALL_BYTES
 from core.readings.parquet_precheck import columns_said, unpacked_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 # With more, a block of rows does not fit into the memory that an ingest may use.
 MAXIMUM_COLUMNS = 20_000
@@ -30,8 +31,11 @@ def check_column_count(count: int, name: str) -> None:
         )
 
 
-def read_schema(path: Path, name: str) -> pa.Schema:
+def read_schema(path: Path, name: str) -> "pa.Schema":
     """Return the schema of a Parquet file that is sound."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     _check_footer(path, name)
     try:
         file = pq.ParquetFile(path)
@@ -44,6 +48,9 @@ def read_schema(path: Path, name: str) -> pa.Schema:
 
 def read_first_rows(path: Path, name: str, count: int) -> list[list[str]]:
     """Return the first rows of a Parquet file as text."""
+    import duckdb
+    import pyarrow as pa
+
     # By DuckDB, since Arrow knows no limit: one long text in a dictionary may be all of them.
     try:
         with duckdb.connect(
@@ -92,7 +99,7 @@ def _check_footer(path: Path, name: str) -> None:
     check_column_count(columns, name)
 
 
-def _check_contents(path: Path, name: str, metadata: pq.FileMetaData) -> None:
+def _check_contents(path: Path, name: str, metadata: "pq.FileMetaData") -> None:
     """Refuse a Parquet file that grows as no readings do."""
     packed = path.stat().st_size
     try:

@@ -125,6 +125,7 @@ def split(
     dataset: Dataset, households: np.ndarray, *, period: Period = WHOLE_RECORD
 ) -> list[Shard]:
     """Share out the row groups that hold the given households (codes, sorted)."""
+    dataset.check_unchanged()
     metadata = _metadata(dataset.path / READINGS)
     first, last = dataset.code_range
     begin, end = np.searchsorted(households, first), np.searchsorted(households, last, side="right")
@@ -156,7 +157,10 @@ def split(
 
 
 def _metadata(path: Path) -> pq.FileMetaData:
-    status = path.stat()
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise DatasetError(f"{path} was removed while it was read; open it again") from error
     return _read_metadata(path, status.st_size, status.st_mtime_ns)
 
 

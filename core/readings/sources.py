@@ -8,19 +8,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, islice
 from pathlib import PurePath
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from core.readings.cells import Content, column_content
 from core.readings.layout import Layout, find_layout, parse
 from core.readings.parquet_tables import check_column_count, read_first_rows, read_schema
 from core.readings.table_file import MAXIMUM_LINE_BYTES, TableFile
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _SAMPLE_ROWS = 2_000
 # Of many files that are laid out alike, so many are looked into.
 _SAMPLED_FILES = 12
 _SIGNATURE_BYTES = 4_096
 _SIGNATURE_LINES = 4
+
+# Columns in which 20240131 is a date.
+_TIME_NAME = re.compile(r"time|date|datum|\b(day|tag|jour|fecha|dia)\b", re.IGNORECASE)
 
 # A whole line is one cell for the wrong delimiter.
 csv.field_size_limit(2 * MAXIMUM_LINE_BYTES)
@@ -97,7 +102,7 @@ class Source:
         """What every column holds, judging by its first cells."""
         return {
             name: column_content(
-                self.column(name)[:200], named_as_time=bool(re.search("time|date", name.lower()))
+                self.column(name)[:200], named_as_time=_TIME_NAME.search(name) is not None
             )
             for name in self.columns
         }
@@ -109,7 +114,7 @@ class Source:
         return units[place] if place < len(units) else ""
 
     @cached_property
-    def parquet_schema(self) -> pa.Schema:
+    def parquet_schema(self) -> "pa.Schema":
         """The schema of Parquet files."""
         for file in self.files[1:]:
             read_schema(file.path, file.name)

@@ -11,15 +11,16 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
-
-import duckdb
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.errors import InputError
 from core.progress import Progress, silent
 from core.readings.bomb_guard import MEMORY_LIMIT, NOTHING_FETCHED
 from core.readings.sources import Source
 from core.readings.table_file import MAXIMUM_LINE_BYTES, TableFile
+
+if TYPE_CHECKING:
+    import duckdb
 
 Result = TypeVar("Result")
 
@@ -83,7 +84,7 @@ class Staging:
     households; ``limit`` is the number of rows to take of each source, all where it is None.
     """
 
-    connection: duckdb.DuckDBPyConnection
+    connection: "duckdb.DuckDBPyConnection"
     progress: Progress = silent
     files: list[StagedFile] = field(default_factory=list)
     households: list[str] = field(default_factory=list)
@@ -181,6 +182,8 @@ class Staging:
 @contextmanager
 def open_staging(directory: Path, *, threads: int | None = None) -> Iterator[Staging]:
     """Open an empty staging database in a directory that the caller removes."""
+    import duckdb
+
     config: dict[str, str | bool | int | float | list[str]] = {
         # Results are streamed and sorts spilled, so it bounds the memory of an ingest of any size.
         "memory_limit": MEMORY_LIMIT,
@@ -199,6 +202,8 @@ def open_staging(directory: Path, *, threads: int | None = None) -> Iterator[Sta
 @contextmanager
 def readable_errors(name: str) -> Iterator[None]:
     """Turn DuckDB's errors into one line that names the file."""
+    import duckdb
+
     try:
         yield
     except duckdb.Error as error:
@@ -224,8 +229,7 @@ def text_scan(
     scan = f"""read_csv($path, columns = {{{types}}}, auto_detect = false, delim = $delimiter,
         quote = '"', escape = '"', header = false, skip = {skip}, compression = $compression,
         max_line_size = {MAXIMUM_LINE_BYTES}, ignore_errors = true, store_rejects = true,
-        rejects_table = 'malformed', rejects_scan = 'malformed_scans', rejects_limit = 0
-        {_FILENAME.format(",") if len(source.files) > 1 else ""})"""
+        rejects_table = 'malformed', rejects_scan = 'malformed_scans', rejects_limit = 0)"""
     return _numbered(scan, source), {
         "path": [str(file.path) for file in source.files],
         "delimiter": delimiter or source.layout.delimiter,
@@ -236,13 +240,9 @@ def text_scan(
 def parquet_scan(source: Source) -> tuple[str, dict[str, Any]]:
     """SQL that scans Parquet files into columns ``c0``, ``c1`` …, and its parameters."""
     names = [f"c{position}" for position in range(len(source.columns))]
-    many = len(source.files) > 1
-    scan = f"""(SELECT * FROM read_parquet($path {_FILENAME.format(",") if many else ""}))
-        AS t({", ".join([*names, "filename"] if many else names)})"""
+    scan = f"""(SELECT *, file_index FROM read_parquet($path))
+        AS t({", ".join([*names, "file_index"])})"""
     return _numbered(scan, source), {"path": [str(file.path) for file in source.files]}
-
-
-_FILENAME = "{} filename = true"
 
 
 def _numbered(scan: str, source: Source) -> str:
@@ -250,9 +250,7 @@ def _numbered(scan: str, source: Source) -> str:
     first = source.first.number
     if len(source.files) == 1:
         return f"(SELECT *, {first} AS file FROM {scan})"
-    return (
-        f"(SELECT *, (list_position($path, filename) - 1 + {first})::INTEGER AS file FROM {scan})"
-    )
+    return f"(SELECT *, ({first} + file_index)::INTEGER AS file FROM {scan})"
 
 
 def scan(source: Source) -> tuple[str, dict[str, Any]]:

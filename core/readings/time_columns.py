@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from core.errors import InputError
 from core.readings.column_names import is_id_name, marks_end, marks_start, plain, words
 from core.readings.columns import listed, require_column, time_like, where
 from core.readings.options import IngestOptions, Stamp
@@ -62,6 +63,8 @@ def find_time_columns(source: Source, options: IngestOptions) -> TimeColumns:
         return _one_of(source, numeric)
     if parts := _calendar_parts(source, candidates):
         return TimeColumns(parts, "parts")
+    if not source.rows:
+        raise InputError(f"{source.name} has a header and no readings; name a file with readings")
     raise UndecidedError(
         "time_columns",
         f"{where(source)}: no column of times among {listed(source.columns)}",

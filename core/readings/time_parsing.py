@@ -1,12 +1,11 @@
 """SQL that reads wall-clock times, however they are written."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from itertools import product
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
-
-import pyarrow as pa
 
 from core.errors import InputError
 from core.readings.columns import listed
@@ -40,6 +39,8 @@ _END_OF_DAY_SQL = "'([ T])24:00'"
 # A reading of dates is the right one when its days follow each other and those of the other do not.
 _DENSE, _SPARSE = 0.5, 0.1
 
+_SAMPLES = "(SELECT unnest($samples) AS text)"
+
 _UNITS_OF_EPOCH = {"seconds": 1_000_000, "milliseconds": 1_000, "microseconds": 1}
 _EXCEL_EPOCH = "TIMESTAMP '1899-12-30'"
 
@@ -50,6 +51,8 @@ def time_cell(
     """Return the SQL of the time; and which end of its interval it marks, with the reason."""
     names = [position(source, column) for column in time.columns]
     if len(names) == 1 and source.is_parquet:
+        import pyarrow as pa
+
         kind = source.parquet_schema.field(time.columns[0]).type
         if pa.types.is_timestamp(kind):
             value = names[0] if kind.tz is None else _in_zone(f"{names[0]}::TIMESTAMPTZ")
@@ -291,28 +294,29 @@ def _find_formats(
         )
     best = [formats for formats, count in zip(candidates, counts, strict=True) if count == most]
     if len(best) > 1:
-        best = _decide_on_all_rows(text, best, source, staging) if whole_file else best
+        table, parameters = scan(source) if whole_file else (_SAMPLES, {"samples": samples})
+        best = _decide_on_all_rows(text, best, source, staging, table, parameters)
     if len(best) > 1:
-        matching = [_matching(formats, samples[0], staging) for formats in best]
+        readings = [_first_read(formats, samples, staging) for formats in best]
         raise UndecidedError(
             "time_format",
-            f"{source.name}: dates like {samples[0]!r} can be read in {len(best)} ways",
+            f"{source.name}: dates like {readings[0][0]!r} can be read in {len(best)} ways",
             [
-                Choice(
-                    f"{samples[0]} is {_shown(samples[0], each, staging)}", {"time_format": each}
-                )
-                for each in matching
+                Choice(f"{sample} is {_shown(sample, each, staging)}", {"time_format": each})
+                for sample, each in readings
             ],
         )
     return best[0]
 
 
-def _matching(formats: list[str], sample: str, staging: Staging) -> str:
-    """Return the one format of a list that reads a sample."""
+def _first_read(formats: list[str], samples: list[str], staging: Staging) -> tuple[str, str]:
+    """Return the first sample that one of the formats reads, and that format."""
+    query = "SELECT try_strptime($x, $f) IS NOT NULL"
     return next(
-        each
+        (sample, each)
+        for sample in samples
         for each in formats
-        if staging.query("SELECT try_strptime($x, $f)", {"x": sample, "f": each})[0][0]
+        if staging.query(query, {"x": sample, "f": each})[0][0]
     )
 
 
@@ -322,14 +326,19 @@ def _shown(sample: str, format: str, staging: Staging) -> str:
 
 
 def _decide_on_all_rows(
-    text: str, candidates: list[list[str]], source: Source, staging: Staging
+    text: str,
+    candidates: list[list[str]],
+    source: Source,
+    staging: Staging,
+    table: str,
+    parameters: Mapping[str, Any],
 ) -> list[list[str]]:
-    """Keep the candidates that read the most times of the whole file.
+    """Keep the candidates that read the most times of a table.
 
     Of those that read equally many, the one whose days follow each other is right where the days
-    of the others lie far apart; not with two-digit years, where a day may be a year.
+    of the others lie far apart; not where 20-01-06 may begin with its year, which a slash or a
+    point between them rules out in practice.
     """
-    table, parameters = scan(source)
     columns = ", ".join(
         f"""count(t_{n}), count(DISTINCT t_{n}::DATE),
             datediff('day', min(t_{n}), max(t_{n})) + 1"""
@@ -343,7 +352,7 @@ def _decide_on_all_rows(
     staging.discard_malformed()
     counts, days, spans = row[0::3], row[1::3], row[2::3]
     kept = [n for n, count in enumerate(counts) if count == max(counts)]
-    if len(kept) > 1 and not any("%y" in candidates[n][-1] for n in kept):
+    if len(kept) > 1 and not any(re.match("%y[^/.]", candidates[n][-1]) for n in kept):
         density = {n: days[n] / max(spans[n] or 1, 1) for n in kept}
         dense = [n for n in kept if density[n] >= _DENSE]
         if len(dense) == 1 and all(density[n] <= _SPARSE for n in kept if n not in dense):

@@ -10,6 +10,7 @@ from core.readings.energy_units import (
     UNITS,
     Quantity,
     exact_unit,
+    may_be_power,
     quantity_in_name,
     unit_in_name,
 )
@@ -25,13 +26,15 @@ class StatedUnit:
     """The unit that a file states, where it does, and where it states it.
 
     ``unit`` is None where only the quantity is known, or nothing at all; ``per_row`` says that a
-    column holds the unit of each row, and this is the usual one.
+    column holds the unit of each row, and this is the usual one; ``either`` that the values are
+    called what power is called as often as energy.
     """
 
     unit: str | None = None
     quantity: Quantity | None = None
     because: str = ""
     per_row: bool = False
+    either: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,22 @@ def _stated(
             found.setdefault(stated, []).append(name)
     if len(found) > 1:
         raise UndecidedError(
-            "energy_unit",
+            "ignore_columns",
             f"{where(source)}: columns are in different units ("
             + ", ".join(f"{names[0]!r} in {unit}" for unit, names in found.items())
-            + ")",
-            [Choice(f"all are {unit}", {"energy_unit": unit}) for unit in found],
+            + "); those of one unit can be read at a time, and the others appended",
+            [
+                Choice(
+                    f"read those in {unit}",
+                    {
+                        "ignore_columns": (
+                            *options.ignore_columns,
+                            *(name for name in columns if name not in names),
+                        )
+                    },
+                )
+                for unit, names in found.items()
+            ],
         )
     if found:
         [(unit, names)] = found.items()
@@ -94,7 +108,7 @@ def _stated(
     quantities = {quantity_in_name(name) for name in columns}
     if len(quantities) == 1 and (quantity := quantities.pop()):
         return StatedUnit(None, quantity, f"the column's name {columns[0]!r}")
-    return StatedUnit()
+    return StatedUnit(either=all(map(may_be_power, columns)))
 
 
 def _as_stated(unit: str, because: str) -> StatedUnit:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.readings.bomb_guard import MAXIMUM_RATIO, SMALL_BYTES
+from core.readings.bomb_guard import BROKEN_ARCHIVE, MAXIMUM_RATIO, SMALL_BYTES
 from core.readings.cells import cell_content
 from core.readings.options import IngestOptions
 from core.readings.questions import Choice, UndecidedError
@@ -33,9 +33,12 @@ _MAXIMUM_OTHER_BYTES = 64 << 20
 
 
 def is_workbook(path: Path) -> bool:
-    """Whether a zip archive is an Excel workbook."""
-    with zipfile.ZipFile(path) as archive:
-        return _WORKBOOK in archive.namelist()
+    """Whether a zip archive is an Excel workbook; one whose list is damaged is none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _WORKBOOK in archive.namelist()
+    except BROKEN_ARCHIVE:
+        return False
 
 
 def write_sheets(

@@ -116,20 +116,29 @@ class Pipeline:
         self.engine = engine or Local(threads)
         self.digests = Digests(dataset, config)
 
-    def stored(self) -> bool:
-        """Whether the store holds the result of every stage."""
+    def graph_stored(self) -> bool:
+        """Whether the store holds the neighbours, so that only the map is to be made."""
+        digest = self._stored_graph()
+        return self.store is not None and digest is not None and self.store.has("neighbors", digest)
+
+    def _stored_graph(self) -> str | None:
+        """The digest of the neighbours, if all that it depends on is known."""
         points = self._stored_points()
-        if self.store is None or points is None:
-            return False
+        if points is None:
+            return None
         n = len(points.units)
         k = self._neighbors_needed(n)
         choice = self._known_backend(k)
-        if choice is None:
-            return False
-        entry = self._fetch("neighbors", self._neighbors_digest(n, k, *choice))
-        if entry is None:
+        return None if choice is None else self._neighbors_digest(n, k, *choice)
+
+    def stored(self) -> bool:
+        """Whether the store holds the result of every stage."""
+        digest = self._stored_graph()
+        entry = None if self.store is None or digest is None else self._fetch("neighbors", digest)
+        if self.store is None or entry is None:
             return False
         neighbors = unpack_neighbors(entry)
+        n = len(neighbors.indices)
         near = self._nearest(neighbors)
         embedding = self.digests.embedding(neighbors)
         wanted = {

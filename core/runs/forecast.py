@@ -47,8 +47,15 @@ def count_points(dataset: Dataset, config: RunConfig) -> tuple[int, int]:
     return n, slots
 
 
-def forecast(dataset: Dataset, config: RunConfig, machine: Machine, *, threads: int) -> Forecast:
-    """Predict what a run will cost on this machine."""
+def forecast(
+    dataset: Dataset,
+    config: RunConfig,
+    machine: Machine,
+    *,
+    threads: int,
+    graph_stored: bool = False,
+) -> Forecast:
+    """Predict what a run will cost on this machine; neighbours that are stored cost nothing."""
     n, slots = count_points(dataset, config)
     columns = config.bins * (slots if config.unit == "profiles" else 1)
     k = max(1, n_neighbors_needed(config.method, config.k, n, config.method_parameters))
@@ -66,6 +73,8 @@ def forecast(dataset: Dataset, config: RunConfig, machine: Machine, *, threads: 
     else:
         cost = BACKENDS[config.neighbors].cost(problem, machine, **config.neighbors_parameters)
         search, memory = cost.seconds, cost.memory_mb
+    if graph_stored:
+        search = 0.0
     total = search + map_seconds
     quicker = able[fastest] + map_seconds
     return Forecast(

@@ -11,7 +11,7 @@ from core.anomalies import Surprise
 from core.density import HDR, MapTrust
 from core.embedding import Embedding
 from core.neighbors import Neighbors
-from core.quality import Quality
+from core.quality import IntrinsicDimension, Quality, two_nn
 from core.runs.config import RunConfig
 
 # Columns of the table that are ours; a metadata column of such a name is renamed.
@@ -106,6 +106,11 @@ class Run:
         """Connected components of the neighbour graph."""
         return self.embedding.components
 
+    @property
+    def dimension(self) -> IntrinsicDimension | None:
+        """How many dimensions the points have before they are drawn, by TWO-NN."""
+        return two_nn(self.neighbors.distances)
+
     def table(self) -> pd.DataFrame:
         """Return one row per point.
 
@@ -147,6 +152,7 @@ class Run:
             },
             "method": self.config.method,
             "components": self.components,
+            "intrinsic_dimension": None if self.dimension is None else vars(self.dimension),
             "recall": self.recall,
             "quality": self.quality.measures() if self.quality else None,
             "quality_intervals": dict(self.quality.intervals) if self.quality else {},

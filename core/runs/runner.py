@@ -152,6 +152,10 @@ class Runner:
         """
         return self._stages(config, StageLog(silent)).stored()
 
+    def graph_stored(self, config: RunConfig) -> bool:
+        """Whether the store holds the neighbours of a run, which mostly take the longest."""
+        return self._stages(config, StageLog(silent)).graph_stored()
+
     def cube(self, config: RunConfig) -> Cube:
         """Return the counts that a run of the config starts from."""
         return self._stages(config, StageLog(silent)).cube()

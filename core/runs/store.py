@@ -169,7 +169,8 @@ class Store:
         lock = FileLock(path, thread_local=False)
         held = False
         with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            atomic.make_folder(self.path)
+            path.parent.mkdir(exist_ok=True)
         while not held:
             try:
                 lock.acquire(timeout=_WAIT_SECONDS, poll_interval=_POLL_SECONDS)
@@ -237,7 +238,7 @@ class Store:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Be the only writer; the system frees the lock of a process that dies."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        atomic.make_folder(self.path)
         lock = FileLock(self.path / _LOCK, thread_local=False)
         try:
             lock.acquire(timeout=_LOCK_SECONDS, poll_interval=_POLL_SECONDS)

@@ -9,8 +9,8 @@ from core.scene.map_scene import (
     map_scene,
     plain_scene,
 )
-from core.scene.palette import DARK, LIGHT, Theme
 from core.scene.view import View
+from core.theme import DARK, LIGHT, Theme
 
 __all__ = [
     "DARK",

@@ -35,9 +35,10 @@ _DAYS = ("#0072b2", "#56b4e9", "#009e73", "#b5bd61", "#e69f00", "#d55e00", "#cc7
 
 HDR, TIME, DAY, DEMAND = "HDR", "Time of day", "Day of week", "Mean demand"
 DENSITY, SURPRISE, SAMPLE = "Density", "Surprise", "Sample size"
+TRUST, DISTORTION = "Trust", "Distortion"
 
 # What every map has of its own; all else is the same for a point wherever it is drawn.
-OF_EACH_MAP = (HDR, DENSITY, SURPRISE)
+OF_EACH_MAP = (HDR, DENSITY, SURPRISE, TRUST, DISTORTION)
 HDR_TITLE = "Highest density regions (HDR)"
 
 # What the levels of `core.density.LEVELS` are called.
@@ -105,7 +106,7 @@ class Coloring:
         if self.values is None:
             words = self.words or self.names
             return [words[code] for code in self.codes[rows]]
-        return [f"{v:.4g}" if np.isfinite(v) else MISSING_NAME for v in self.values[rows]]
+        return [_number(v) if np.isfinite(v) else MISSING_NAME for v in self.values[rows]]
 
     def shown(self, hidden: Sequence[str]) -> np.ndarray:
         """Which points are not of a hidden category, (n,)."""
@@ -116,7 +117,10 @@ class Coloring:
 def choices(run: Run) -> list[str]:
     """What the points of a run can be coloured by."""
     slots = [TIME, DAY] if "slot" in run.units else []
-    return [HDR, *slots, DEMAND, DENSITY, SURPRISE, SAMPLE, *_metadata(run)]
+    of_map = [DENSITY, SURPRISE, TRUST]
+    if np.isfinite(run.trust.distortion).any():
+        of_map.append(DISTORTION)
+    return [HDR, *slots, DEMAND, *of_map, SAMPLE, *_metadata(run)]
 
 
 def color_points(run: Run, by: str, *, interval_minutes: int, safe: bool = False) -> Coloring:
@@ -143,9 +147,13 @@ def color_points(run: Run, by: str, *, interval_minutes: int, safe: bool = False
         return _scale("Mean demand, kWh", run.units["mean_kwh"].to_numpy(float))
     if by == DENSITY:
         # Densities span many powers of ten; their order is what can be seen.
-        return _ranks("Density", run.hdr.density)
+        return _ranks("Density, rank in %", run.hdr.density)
     if by == SURPRISE:
         return _scale("Surprise", run.surprise.score)
+    if by == TRUST:
+        return _scale("Trust: neighbours that the map keeps, %", 100 * run.trust.kept)
+    if by == DISTORTION:
+        return _factors("Distortion: drawn larger or smaller", run.trust.distortion)
     if by == SAMPLE:
         return _scale("Sample size, readings", run.units["m"].to_numpy(float))
     return _of_metadata(by, run.units[_metadata(run)[by]])
@@ -227,19 +235,32 @@ def _scale(title: str, values: np.ndarray) -> Coloring:
             (float(values[known].min()), float(values[known].max())) if known.any() else (0, 1)
         )
     share = (values - low) / ((high - low) or 1.0)
-    ticks = ((0.0, f"≤ {low:.3g}"), (0.5, f"{(low + high) / 2:.3g}"), (1.0, f"≥ {high:.3g}"))
+    middle = _number((low + high) / 2)
+    ticks = ((0.0, f"≤ {_number(low)}"), (0.5, middle), (1.0, f"≥ {_number(high)}"))
     return _colored_scale(title, share, values, ticks)
 
 
 def _ranks(title: str, values: np.ndarray) -> Coloring:
-    """Viridis by order; the ticks give the values."""
+    """Viridis by order."""
     order = np.empty(len(values))
     order[np.argsort(values, kind="stable")] = np.linspace(0, 1, len(values))
-    marks = np.quantile(values, [0, 0.5, 1])
-    ticks = tuple(
-        (place, f"{mark:.2g}") for place, mark in zip((0.0, 0.5, 1.0), marks, strict=True)
-    )
-    return _colored_scale(title, order, values, ticks)
+    return _colored_scale(title, order, 100 * order, ((0.0, "rarest"), (1.0, "densest")))
+
+
+def _factors(title: str, values: np.ndarray) -> Coloring:
+    """Viridis by the logarithm of factors, 1 in the middle, to the 99th percentile."""
+    powers = np.log2(values, out=np.full(len(values), np.nan), where=values > 0)
+    known = np.abs(powers[np.isfinite(powers)])
+    most = (float(np.quantile(known, 0.99)) if len(known) else 0.0) or 1.0
+    ends = (f"≤ × {_number(2**-most)}", "× 1", f"≥ × {_number(2**most)}")
+    ticks = tuple(zip((0.0, 0.5, 1.0), ends, strict=True))
+    known_values = np.where(np.isfinite(powers), values, np.nan)
+    return _colored_scale(title, (powers / most + 1) / 2, known_values, ticks)
+
+
+def _number(value: float) -> str:
+    """A number as people write it: three digits that count, and thousands with commas."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _colored_scale(

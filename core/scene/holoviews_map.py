@@ -22,9 +22,9 @@ from holoviews import streams
 
 from core.scene.labels import DISTANCES, place_labels
 from core.scene.map_scene import MapScene
-from core.scene.palette import LIGHT, Theme
 from core.scene.shading import MAXIMUM_MARKERS, shade_points
 from core.scene.view import View, marker_size, one_for_each_spot
+from core.theme import LIGHT, Theme
 
 FIRST_SIZE = (640, 380)  # pixels, until the browser tells
 _HOVER_SIZE = 8.0  # pixels, of the unseen markers of a crowd
@@ -38,7 +38,7 @@ _LOOK = ("color", "marker", "size", "line_color", "line_width", "alpha")
 _TOOLTIP = """
 <div style="max-width: 260px; line-height: 1.35; overflow-wrap: anywhere">
   <b>@label</b><div>@value</div><div>@hdr · rank @rank{0,0}</div>
-  <div>mean @mean_kwh{0.000} kWh · @m{0,0} readings</div>
+  <div>@mean_kwh{0.00} kWh per reading · @m{0,0} readings</div>
 </div>
 """
 
@@ -70,6 +70,13 @@ axes.forEach(([range], axis) => range.setv({
   start: seen[axis][0], end: seen[axis][1],
   reset_start: whole[axis][0], reset_end: whole[axis][1],
 }))
+"""
+
+
+# Bokeh draws the toolbar anew, but does not place it, when another layer is added to a figure that
+# is on the screen.
+_PLACE_TOOLBAR = """
+setTimeout(() => Bokeh.index.find_one_by_id(plot.id)?.invalidate_layout(), 50)
 """
 
 
@@ -118,7 +125,10 @@ class MapStreams:
     box: streams.BoundsXY = field(default_factory=streams.BoundsXY)
     lasso: streams.Lasso = field(default_factory=streams.Lasso)
     points_view: ViewStream = field(default_factory=ViewStream)
-    labels_view: ViewStream = field(default_factory=ViewStream)
+    # Renamed: layers that are drawn over each other must not share the names of what differs.
+    labels_view: ViewStream = field(
+        default_factory=partial(ViewStream, rename={"view": "scale", "size": "radius"})
+    )
     figures: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -239,12 +249,10 @@ def _points(
         hover_tooltips=_TOOLTIP,
         toolbar="right",
         responsive=True,
-        min_height=260,
+        min_height=160,
         lod={"timeout": 50, "threshold": None},
         show_legend=False,
         fontsize={"labels": "13px", "ticks": "12px"},
-        gridstyle={"grid_line_alpha": 0.35},
-        show_grid=True,
         hooks=[partial(_finish, follow=follow)],
     )
 
@@ -310,11 +318,11 @@ def _rings(
     ).opts(size="ring", fill_color=None, line_color=theme.accent, line_width=2.4, **_BARE)
 
 
-def _labels(scene: MapScene | None, theme: Theme, view: View | None, size: float) -> hv.Labels:
+def _labels(scene: MapScene | None, theme: Theme, scale: View | None, radius: float) -> hv.Labels:
     """Names of the marked points."""
     columns: dict[str, Any] = {"x": [], "y": [], "text": []}
-    if scene is not None and view is not None and scene.labelled:
-        columns = _label_columns(scene, view, size)
+    if scene is not None and scale is not None and scene.labelled:
+        columns = _label_columns(scene, scale, radius)
     return hv.Labels(columns, ["x", "y"], "text").opts(
         text_color=theme.ink,
         text_font_size="9pt",
@@ -325,11 +333,11 @@ def _labels(scene: MapScene | None, theme: Theme, view: View | None, size: float
     )
 
 
-def _label_columns(scene: MapScene, view: View, size: float) -> dict[str, Any]:
+def _label_columns(scene: MapScene, scale: View, radius: float) -> dict[str, Any]:
     rows = scene.drawn_marks
     texts = [scene.label(row) for row in rows]
     # Of the whole map at the scale that is seen.
-    unit = view.x[1] / view.width
+    unit = scale.x[1] / scale.width
     pixels = scene.points / unit
     x0, x1, y0, y1 = scene.extent
     offsets = place_labels(
@@ -337,7 +345,7 @@ def _label_columns(scene: MapScene, view: View, size: float) -> dict[str, Any]:
         np.array([[len(text), 1] for text in texts]).reshape(-1, 2) * _LETTER,
         area=np.array([x0, y0, x1, y1]) / unit,
         beside=pixels[:: -(-scene.n // _BESIDE)],
-        radius=max(size, 5.5),
+        radius=max(radius, 5.5),
         distances=DISTANCES[:3],
         required=False,
     )
@@ -355,6 +363,11 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
     from bokeh.models import BoxSelectTool, CustomJS, HoverTool, LassoSelectTool
 
     figure, scene = plot.handles["plot"], follow.scene.scene
+    # Before there is a scene, so that nothing moves when there is one. The numbers of the axes say
+    # nothing; distances do, and the scales are equal.
+    for part in (*figure.xaxis, *figure.yaxis, *figure.grid):
+        part.visible = False
+    figure.min_border = 0
     if scene is None:
         return
     if figure not in follow.figures:
@@ -372,6 +385,8 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
         keep = CustomJS(args={"plot": figure}, code=_EQUAL_SCALES)
         for side in ("inner_width", "inner_height"):
             figure.js_on_change(side, keep)
+        place = CustomJS(args={"plot": figure}, code=_PLACE_TOOLBAR)
+        figure.js_on_change("renderers", place)
     if figure.tags != ["map", *scene.extent]:
         figure.tags = ["map", *scene.extent]
         view = follow.view

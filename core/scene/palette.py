@@ -1,7 +1,6 @@
-"""Colours of maps and figures, on light and on dark paper."""
+"""Colours of points, on light and on dark paper; what is around them is in `core.theme`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,38 +9,6 @@ from core.density import LEVELS
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
-
-
-@dataclass(frozen=True)
-class Theme:
-    """What is drawn around the points.
-
-    Attributes
-    ----------
-    dark : bool
-        Whether the paper is dark.
-    paper : str
-        Behind the points; letters have a rim of it.
-    ink : str
-        Of names and of the outline of marked points.
-    outline : str
-        Of other points.
-    pale : str
-        Of points that are not chosen.
-    accent : str
-        Of what is selected, and of nothing else.
-    """
-
-    dark: bool
-    paper: str
-    ink: str
-    outline: str
-    pale: str
-    accent: str
-
-
-LIGHT = Theme(False, "#ffffff", "#1f2328", "#7d828b", "#d3d6db", "#2563eb")
-DARK = Theme(True, "#121212", "#f2f4f7", "#8b9099", "#3f444c", "#60a5fa")
 
 
 def _by_level(*colors: str) -> Mapping[str, str]:

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from core.scene.map_scene import MapScene
-from core.scene.palette import EDGE, LIGHT, WRONG_EDGE, Theme
+from core.scene.palette import EDGE, WRONG_EDGE
 from core.scene.view import View
+from core.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
     import holoviews as hv

@@ -1,7 +1,8 @@
 """Mean demand: how much a unit uses, as opposed to how its demand is distributed.
 
 Sums by household and slot do not depend on the bins, so one pass serves every map of a dataset.
-They are kept as whole nano-kWh, which add up to the same in any order.
+They are kept as whole kWh and whole nano-kWh apart, which add up to the same in any order and do
+not overflow.
 """
 
 from dataclasses import dataclass
@@ -13,12 +14,14 @@ import numpy as np
 from core.parallel import MapTasks, iter_results, map_in_threads
 from core.periods import WHOLE_RECORD, Period
 from core.progress import Progress, silent
-from core.readings import Dataset
+from core.readings import Dataset, DatasetError
 from core.readings.shards import Shard, split
 from core.slots import EPOCH_MINUTE, slots_per_week
 from core.vectors.units import window_sum
 
 _NANO = 1e9
+# A million readings of this size still add up within 64 bits; no connection carries it.
+_LARGEST_KWH = 1e12
 _MICROSECONDS_PER_MINUTE = 60_000_000
 _FROM_MONDAY = EPOCH_MINUTE * _MICROSECONDS_PER_MINUTE
 
@@ -64,14 +67,15 @@ def sum_demand(
 ) -> WeekDemand:
     """Add up each household's readings of a period in each slot of the week."""
     shape = (len(dataset.households), slots_per_week(dataset.interval_minutes))
-    totals, readings = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    whole, nano, readings = (np.zeros(shape, np.int64) for _ in range(3))
     add = partial(_sum_shard, interval_minutes=dataset.interval_minutes)
     map_shards = map_shards or map_in_threads(threads)
     shards = split(dataset, np.arange(shape[0], dtype=np.int32), period=period)
-    for rows, kwh, counts in iter_results(map_shards, add, shards, progress, "Adding up demand"):
-        totals[rows] += kwh
+    for rows, sums, counts in iter_results(map_shards, add, shards, progress, "Adding up demand"):
+        whole[rows] += sums[0]
+        nano[rows] += sums[1]
         readings[rows] += counts
-    return WeekDemand(totals / _NANO, readings)
+    return WeekDemand(whole + nano / _NANO, readings)
 
 
 def _ratio(kwh: np.ndarray, readings: np.ndarray) -> np.ndarray:
@@ -80,11 +84,15 @@ def _ratio(kwh: np.ndarray, readings: np.ndarray) -> np.ndarray:
 
 
 def _sum_shard(shard: Shard, *, interval_minutes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Household codes of a shard, their sums in nano-kWh, and their numbers of readings."""
+    """Household codes of a shard, their sums in kWh and nano-kWh, their numbers of readings."""
     shape = (len(shard.households), slots_per_week(interval_minutes))
-    sums, counts = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    sums, counts = np.zeros((2, *shape), np.int64), np.zeros(shape, np.int64)
     interval = interval_minutes * _MICROSECONDS_PER_MINUTE
     for batch in shard.batches():
+        if len(batch.kwh) and not np.abs(batch.kwh).max() <= _LARGEST_KWH:
+            raise DatasetError(
+                f"{shard.path} holds readings that no meter gives; run wattfold ingest again"
+            )
         _add(batch.rows, batch.times, batch.kwh, interval, sums, counts)
     return shard.households, sums, counts
 
@@ -99,6 +107,8 @@ def _add(
     counts: np.ndarray,
 ) -> None:
     for i in range(len(rows)):
-        slot = (times[i] + _FROM_MONDAY) // interval % sums.shape[1]
-        sums[rows[i], slot] += np.int64(np.rint(kwh[i] * _NANO))
+        slot = (times[i] + _FROM_MONDAY) // interval % counts.shape[1]
+        whole = np.floor(kwh[i])
+        sums[0, rows[i], slot] += np.int64(whole)
+        sums[1, rows[i], slot] += np.int64(np.rint((kwh[i] - whole) * _NANO))
         counts[rows[i], slot] += 1

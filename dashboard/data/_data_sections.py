@@ -35,6 +35,9 @@ def health(dataset: Dataset) -> pn.viewable.Viewable:
             sortable=False,
             widths={"what": "52%"},
         ),
+        PlainText(
+            _health_report.reading(dataset), margin=(8, 0, 4, 0), sizing_mode="stretch_width"
+        ),
         *(
             PlainText(remark, look="quiet", margin=(4, 0), sizing_mode="stretch_width")
             for remark in _health_report.remarks(report)

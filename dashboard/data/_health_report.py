@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from core.readings import Dataset
+from core.readings.accounts import dataset_accounts, decisions
 from core.readings.coverage import PooledCoverage
 from core.runs.overview import Overview, ReferenceDistribution
 
@@ -58,6 +59,12 @@ def examples(health: Mapping[str, Any]) -> pd.DataFrame:
         for example in found
     ]
     return pd.DataFrame(rows, columns=["reason", "file", "line", "text"])
+
+
+def reading(dataset: Dataset) -> str:
+    """Return how the files were read, and why so, one decision per line."""
+    told = decisions(dataset_accounts(dataset))
+    return "\n".join(f"{name[0].upper()}{name[1:]}: {text}" for name, text in told.items())
 
 
 def remarks(health: Mapping[str, Any]) -> list[str]:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from bokeh.models import (
+    BoxZoomTool,
     ColumnDataSource,
     FixedTicker,
     HoverTool,
     PanTool,
     Range1d,
     ResetTool,
-    WheelZoomTool,
 )
 from bokeh.models.annotations import Legend
 from bokeh.plotting import figure
@@ -30,6 +30,7 @@ from core.slots import DAYS, slot_labels
 # A blue that reads on white and on black.
 SELECTED = "#3b82f6"
 _THIS_SLOT = "#d55e00"
+_SIMILAR = "#5f6773"
 
 _BARS = 60
 # The tail beyond this share of the readings is gathered in the last bar.
@@ -75,11 +76,13 @@ def bar_shares(kwh: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return 100 * np.histogram(np.clip(kwh, edges[0], edges[-1]), edges)[0] / len(kwh)
 
 
-def _empty(*columns: str) -> ColumnDataSource:
+def empty_source(*columns: str) -> ColumnDataSource:
+    """A source to be filled later."""
     return ColumnDataSource({name: [] for name in columns})
 
 
-def _make_figure(height: int, **options: Any) -> Any:
+def make_figure(height: int, **options: Any) -> Any:
+    """A small plot without tools, as wide as there is room."""
     plot = figure(
         height=height,
         sizing_mode="stretch_width",
@@ -97,7 +100,8 @@ def _make_figure(height: int, **options: Any) -> Any:
     return plot
 
 
-def _quiet_legend(items: list[tuple[str, list[Any]]]) -> Legend:
+def quiet_legend(items: list[tuple[str, list[Any]]]) -> Legend:
+    """A legend without a frame, in one line."""
     return Legend(
         items=items,
         orientation="horizontal",
@@ -105,11 +109,12 @@ def _quiet_legend(items: list[tuple[str, list[Any]]]) -> Legend:
         border_line_alpha=0.0,
         background_fill_alpha=0.0,
         label_text_font_size="8pt",
-        glyph_width=14,
+        glyph_width=11,
+        label_standoff=3,
         glyph_height=12,
         label_height=12,
         padding=0,  # type: ignore[arg-type]  # the stub knows no plain number
-        spacing=8,
+        spacing=6,
         margin=2,
     )
 
@@ -118,14 +123,14 @@ class DistributionFigure:
     """The demand of a point as bars and density, over the population's and a typical point's."""
 
     def __init__(self, *, height: int = 205, legend: bool = True) -> None:
-        self.bars = _empty("low", "high", "share")
+        self.bars = empty_source("low", "high", "share")
         self.curve, self.everyone, self.typical = (
-            _empty("x", "y"),
-            _empty("x", "y"),
-            _empty("x", "y"),
+            empty_source("x", "y"),
+            empty_source("x", "y"),
+            empty_source("x", "y"),
         )
-        plot = _make_figure(height, x_range=Range1d(start=0, end=1))
-        plot.xaxis.axis_label, plot.yaxis.axis_label = "demand per interval, kWh", "readings, %"
+        plot = make_figure(height, x_range=Range1d(start=0, end=1))
+        plot.xaxis.axis_label, plot.yaxis.axis_label = "kWh per interval", "readings, %"
         bars = plot.quad(
             left="low",
             right="high",
@@ -150,7 +155,7 @@ class DistributionFigure:
         )
         if legend:
             items = [("this point", [bars]), ("most typical", [typical]), ("all", [everyone])]
-            plot.add_layout(_quiet_legend(items), "above")
+            plot.add_layout(quiet_legend(items), "above")
         self.figure = plot
 
     def show(
@@ -207,9 +212,10 @@ class WeekFigure:
 
     def __init__(self, *, height: int = 220, legend: bool = True) -> None:
         regions = [f"{end}{region}" for region in REGIONS for end in ("low", "high")]
-        self.week = _empty("day", "median", "slot", *regions)
-        self.windows, self.slot = _empty("left", "right"), _empty("left", "right")
-        plot = _make_figure(height, x_range=Range1d(start=0, end=7))
+        self.week = empty_source("day", "median", "slot", *regions)
+        self.windows, self.slot = empty_source("left", "right"), empty_source("left", "right")
+        self.similar = empty_source("day", "kwh")
+        plot = make_figure(height, x_range=Range1d(start=0, end=7))
         plot.yaxis.axis_label = "demand, kWh"
         plot.xaxis.ticker = FixedTicker(ticks=[day + 0.5 for day in range(7)])
         plot.xaxis.major_label_overrides = {day + 0.5: name for day, name in enumerate(DAYS)}
@@ -233,6 +239,7 @@ class WeekFigure:
         plot.vstrip(
             x0="left", x1="right", source=self.slot, color=_THIS_SLOT, alpha=0.75, line_alpha=0
         )
+        similar = plot.line("day", "kwh", source=self.similar, color=_SIMILAR, line_width=1.6)
         median = plot.line("day", "median", source=self.week, color=SELECTED, line_width=1.4)
         plot.add_tools(
             HoverTool(
@@ -246,8 +253,17 @@ class WeekFigure:
             )
         )
         if legend:
-            plot.add_layout(_quiet_legend([("median", [median]), *bands[::-1]]), "above")
+            lines = [("median", [median]), ("similar homes", [similar])]
+            plot.add_layout(quiet_legend([*lines, *bands[::-1]]), "above")
         self.figure = plot
+
+    def show_similar(self, week: WeekQuantiles | None) -> None:
+        """Draw the median of similar homes; None takes it away."""
+        if week is None:
+            self.similar.data = {"day": [], "kwh": []}
+        else:
+            middle = week.interval_minutes / (24 * 60) / 2
+            self.similar.data = {"day": week.days + middle, "kwh": week.median}
 
     def show(
         self,
@@ -306,13 +322,13 @@ class SeriesFigure:
     """Readings as they were taken; intervals without one are gaps."""
 
     def __init__(self, *, height: int = 170) -> None:
-        self.line = _empty("time", "kwh")
-        plot = _make_figure(height, x_axis_type="datetime", x_range=Range1d(start=0, end=1))
+        self.line = empty_source("time", "kwh")
+        plot = make_figure(height, x_axis_type="datetime", x_range=Range1d(start=0, end=1))
         plot.yaxis.axis_label = "demand, kWh"
         plot.line("time", "kwh", source=self.line, color=SELECTED, line_width=0.8)
-        zoom, pan = WheelZoomTool(dimensions="width"), PanTool(dimensions="width")
-        plot.add_tools(zoom, pan, ResetTool())
-        plot.toolbar.active_scroll, plot.toolbar.active_drag = zoom, pan
+        # The wheel scrolls the panel; a tool of the toolbar zooms.
+        plot.add_tools(BoxZoomTool(dimensions="width"), PanTool(dimensions="width"), ResetTool())
+        plot.toolbar.active_drag = None
         plot.toolbar_location, plot.toolbar.logo = "right", None
         plot.toolbar.autohide = True
         self.figure = plot

@@ -28,6 +28,7 @@ class MapView:
         self.pane = pn.pane.HoloViews(
             draw_map(follow=self.streams), linked_axes=False, sizing_mode="stretch_both", margin=0
         )
+        self.panel = pn.Column(self.pane, sizing_mode="stretch_both", margin=0)
         self.streams.tap.add_subscriber(self._tapped)
         self.streams.box.add_subscriber(self._boxed)
         self.streams.lasso.add_subscriber(self._lassoed)
@@ -35,9 +36,10 @@ class MapView:
         self.streams.size.add_subscriber(self._resized, precedence=-1)
         watch = explorer.param.watch
         shown = ["run", "color_by", "safe_colors", "hidden", "chosen", "layers", "dark"]
-        watch(self._show, shown, precedence=1)
+        watch(self._show, [*shown, "unusual", "listed", "list_order"], precedence=1)
         watch(self._mark, ["selected", "pins", "layers"], precedence=2)
         watch(self._go_to_ranges, "ranges", precedence=3)
+        watch(self._dim, "is_stale")
 
     @property
     def figure(self) -> Any:
@@ -78,6 +80,15 @@ class MapView:
         is_whole = np.allclose(seen, (*whole.x, *whole.y), rtol=0, atol=1e-9 * np.ptp(whole.x))
         self.explorer.ranges = None if is_whole else seen
 
+    def zoom(self, factor: float) -> None:
+        """Show a part of the plane that is so many times smaller, around the middle of the view."""
+        if self.scene is not None:
+            view = self.streams.view
+            middle = [(low + high) / 2 for low, high in (view.x, view.y)]
+            half = [(high - low) / 2 / factor for low, high in (view.x, view.y)]
+            (x, y), (wide, tall) = middle, half
+            self.explorer.ranges = (x - wide, x + wide, y - tall, y + tall)
+
     def _resized(self, **_: Any) -> None:
         """Note what is seen now: the browser has changed the ranges to keep the scales equal."""
         figure = self.figure
@@ -115,6 +126,11 @@ class MapView:
         rings, neighbors = self._selection()
         theme = DARK if explorer.dark else LIGHT
         self.streams.show(self.scene, theme=theme, rings=rings, neighbors=neighbors)
+
+    def _dim(self, *_: param.parameterized.Event) -> None:
+        """Dim a map that is not the settings' any more, but not for a moment."""
+        opacity = "0.4" if self.explorer.is_stale else "1"
+        self.panel.styles = {"opacity": opacity, "transition": "opacity 200ms 300ms"}
 
     def _mark(self, *_: param.parameterized.Event) -> None:
         if self.scene is not None:

@@ -1,7 +1,7 @@
-"""The demand behind the selected point, and behind the pinned points."""
+"""The story of the selected point, and the demand behind the pinned points."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -10,38 +10,51 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from core.anomalies import Finding
+from core.figures.anomaly_evidence import anomaly_evidence
+from core.figures.calendar import demand_calendar
 from core.figures.demand_summary import WeekQuantiles, week_quantiles
 from core.readings import Dataset
-from core.runs.readings_behind import readings_behind
-from dashboard.explore import _demand_plots
+from core.runs.readings_behind import readings_behind, within_period
+from dashboard.explore import _demand_plots, _evidence_plots, _story_text
+from dashboard.explore.similar_homes import similar_week
+from dashboard.jobs import FollowedJob
+from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
 from dashboard.state.session_file import MAXIMUM_NOTE
 from dashboard.widgets import PlainText, PointLinks, column, row
 
+_WAITING = "The story of the most unusual home comes here as soon as all are compared."
+_EACH_FIGURE_MS = 200
 _EDGE: dict[str, Any] = {"margin": (0, 12)}
 
 
 class PointDetail:
-    """The panel beside the map, empty until a point is selected."""
+    """The story of the selected point, beside the map; empty until one is selected."""
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, workspace: Workspace, explorer: Explorer) -> None:
+        self.workspace = workspace
         self.explorer = explorer
         self._is_due = False
+        self._similar: FollowedJob | None = None
         # One tap needs the same household several times, and so do pins.
         self._household = lru_cache(maxsize=12)(explorer.dataset.readings)
         self.week_of = lru_cache(maxsize=12)(_weeks(explorer.dataset, self._household))
-        explorer.param.watch(self._schedule_show, ["selected", "pins"], precedence=3)
+        explorer.param.watch(self._schedule_show, ["selected", "pins", "unusual"], precedence=3)
         explorer.param.watch(self._offer_back, "unit")
         explorer.param.watch(self._show_note, "notes")
-        self.panel = column()
+        self._is_filled = False
+        self._places: list[tuple[pn.Column, Any]] = []
+        self.panel = column(
+            PlainText(_WAITING, look="quiet", margin=(20, 12), sizing_mode="stretch_width")
+        )
 
     def _fill(self) -> None:
         explorer = self.explorer
-        self.title = PlainText(look="title", margin=(10, 12, 2, 12), sizing_mode="stretch_width")
-        self.place = PlainText(look="body", sizing_mode="stretch_width", **_EDGE)
-        self.explanation = PlainText(
-            look="quiet", sizing_mode="stretch_width", margin=(2, 12, 6, 12)
-        )
+        wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
+        self.title = PlainText(look="title", margin=(10, 12, 2, 12), **wide)
+        self.headline = PlainText(look="headline", margin=(2, 12), **wide)
+        self.certainty = PlainText(look="quiet", margin=(2, 12, 6, 12), **wide)
         self.note = pmui.TextAreaInput(
             label="Note",
             placeholder="Your observations",
@@ -51,15 +64,23 @@ class PointDetail:
             height=None,
             max_length=MAXIMUM_NOTE,
             size="small",
-            sizing_mode="stretch_width",
             margin=(2, 12, 6, 12),
+            **wide,
         )
         self.note.param.watch(self._keep_note, "value")
-        self.known = PlainText(look="quiet", sizing_mode="stretch_width", **_EDGE)
-        self.neighbors = PointLinks(self._go, sizing_mode="stretch_width", margin=(0, 6))
+        self.known = PlainText(look="quiet", **wide, **_EDGE)
+        self.trust = PlainText(look="quiet", **wide, **_EDGE)
+        self.neighbors = PointLinks(self._go, margin=(0, 6), **wide)
+        self.mean_day = _evidence_plots.MeanDayFigure()
+        self.daily = _evidence_plots.DailyFigure()
+        self.calendar = _evidence_plots.CalendarFigure()
         self.distribution = _demand_plots.DistributionFigure()
         self.regions = _demand_plots.WeekFigure()
         self.series = _demand_plots.SeriesFigure()
+        # Figures that are hidden from the start are drawn without a size: hide what holds them.
+        self.evidence = column(
+            _heading("Why"), self._place(self.daily), self._place(self.mean_day), visible=False
+        )
         self.pin = pmui.Button(label="Pin", variant="outlined", size="small", margin=(0, 6, 6, 12))
         self.week = pmui.Button(
             label="Open its week", variant="outlined", size="small", margin=(0, 6, 6, 0)
@@ -70,7 +91,12 @@ class PointDetail:
         self.pin.on_click(lambda _: self._toggle_pin())
         self.week.on_click(lambda _: explorer.open_week(explorer.household_of(explorer.selected)))
         self.back.on_click(lambda _: explorer.go_back())
-        self.panel.objects = self._parts()
+
+    def _place(self, drawn: Any) -> pn.Column:
+        """Room for a figure."""
+        place = column(min_height=drawn.figure.height)
+        self._places.append((place, drawn))
+        return place
 
     def _go(self, row: int) -> None:
         self.explorer.selected = row
@@ -80,8 +106,10 @@ class PointDetail:
         if self.explorer.run is not None and row is not None:
             self.explorer.write_note(row, event.new or "")
 
-    def _show_note(self, *_: param.parameterized.Event) -> None:
-        if self.panel.objects and self.explorer.selected is not None:
+    def _show_note(self, *events: param.parameterized.Event) -> None:
+        if events and not self._is_filled:
+            return
+        if self.explorer.selected is not None:
             self.note.value = self.explorer.note_on(self.explorer.selected)
 
     def _toggle_pin(self) -> None:
@@ -106,62 +134,84 @@ class PointDetail:
         if explorer.run is None or row is None:
             return
         with pn.io.unlocked():  # all of it in one message
-            if not self.panel.objects:
+            if self._is_filled:
+                self._show(row)
+            else:
                 self._fill()
-            self._show(row)
+                self._show(row)
+                self._is_filled = True
+                self.panel.objects = self._parts()
+                self._put_figures()
+
+    def _put_figures(self) -> None:
+        """Put the figures where they belong, after the texts around them.
+
+        One by one: Bokeh measures all of the page when a part of it gets its size, and fails on
+        figures that it is still building at that moment.
+        """
+
+        def put(place: pn.Column, drawn: Any) -> None:
+            place.objects = [_pane(drawn)]
+
+        doc = pn.state.curdoc
+        shown = doc is not None and doc.session_context is not None and pn.state.loaded
+        for number, (place, drawn) in enumerate(self._places, start=1):
+            if doc is None or not shown:
+                put(place, drawn)
+            else:
+                doc.add_timeout_callback(partial(put, place, drawn), number * _EACH_FIGURE_MS)
 
     def _show(self, row: int) -> None:
         explorer = self.explorer
         self._draw(row)
         self.title.text = explorer.label(row)
-        self.place.text = explorer.place(row)
-        self.explanation.text = explorer.explanation(row)
+        self.headline.say(_story_text.headline(explorer, row))
+        self.certainty.say(_story_text.certainty(explorer, row))
+        self.trust.text = _story_text.trust(explorer, row)
         self.known.text = (
             "\n".join(f"{name}: {value}" for name, value in explorer.metadata(row).items())
             or "Nothing else is known of this household."
         )
         rows, distances = explorer.neighbors_of(row)
-        farthest = float(distances.max()) if len(distances) else 1.0
+        different = explorer.difference_shares(distances)
         self.neighbors.items = [
             {
                 "row": int(neighbor),
                 "text": explorer.label(neighbor),
-                "note": f"{distance:.4f}",
-                "bar": float(distance) / (farthest or 1.0),
+                "note": f"{_story_text.percent(float(share))} different",
+                "bar": float(share),
             }
-            for neighbor, distance in zip(rows, distances, strict=True)
+            for neighbor, share in zip(rows, different, strict=True)
         ]
         self.pin.label = "Unpin" if row in explorer.pins else "Pin"
         self.week.visible = explorer.run.config.unit != "slots"
         self._show_note()
         self._offer_back()
 
-    def _offer_back(self, *_: param.parameterized.Event) -> None:
-        if self.panel.objects:
+    def _offer_back(self, *events: param.parameterized.Event) -> None:
+        if self._is_filled or not events:
             self.back.visible = self.explorer.unit == "slots" and self.explorer.can_go_back
 
     def _parts(self) -> list[Any]:
-        def heading(text: str) -> PlainText:
-            return PlainText(
-                text, look="heading", margin=(8, 12, 0, 12), sizing_mode="stretch_width"
-            )
-
         return [
             self.title,
-            self.place,
-            self.explanation,
+            self.headline,
+            self.certainty,
             pn.Row(self.pin, self.week, self.back, margin=0),
             self.note,
-            heading("Distribution of demand"),
-            _pane(self.distribution),
-            heading("Demand by time of week"),
-            _pane(self.regions),
-            heading("Readings"),
-            _pane(self.series),
-            heading("Nearest neighbours, by distance"),
+            self.evidence,
+            column(_heading("Its week"), self._place(self.regions)),
+            column(
+                _heading("Its calendar, in kWh; grey is no reading"), self._place(self.calendar)
+            ),
+            column(_heading("Distribution of demand"), self._place(self.distribution)),
+            column(_heading("Readings"), self._place(self.series)),
+            _heading("Most similar homes"),
             self.neighbors,
-            heading("Household"),
+            _heading("Household"),
             self.known,
+            _heading("Its place on the map"),
+            self.trust,
             pn.Spacer(height=12),
         ]
 
@@ -174,11 +224,51 @@ class PointDetail:
             _demand_plots.Population(run.edges, run.population),
             typical=self.sample(typical) if typical != row else None,
         )
-        window = None
-        if run.config.unit == "profiles" and run.config.slots is None:
-            window = run.surprise.window(row)
-        self.regions.show(self.week_of(household), slot=self.slot_of(row), window=window)
-        self.series.show(self._household(household), explorer.dataset.interval_minutes)
+        readings = within_period(run, self._household(household))
+        calendar = demand_calendar(
+            readings["time"].to_numpy(),
+            readings["kwh"].to_numpy(),
+            explorer.dataset.interval_minutes,
+        )
+        unusual = explorer.unusual
+        finding = None if unusual is None else unusual.finding(row)
+        judged = None if unusual is None else unusual.judgement(row)
+        since = np.datetime64(judged["since"], "D") if judged and judged["since"] else None
+        self.calendar.show(calendar, since)
+        self.evidence.visible = finding is not None
+        if finding is not None and judged is not None:
+            evidence = anomaly_evidence(finding, judged["detector"], calendar, since=since)
+            self.mean_day.show(evidence)
+            self.daily.show(evidence)
+        week = self.week_of(household)
+        self.regions.show(week, slot=self.slot_of(row), window=self._slots_of(finding))
+        self._show_similar(row)
+        self.series.show(readings, explorer.dataset.interval_minutes)
+
+    def _slots_of(self, finding: Finding | None) -> np.ndarray | None:
+        """The slots of the week that a finding is about; it knows half-hours."""
+        if finding is None:
+            return None
+        minutes = self.explorer.dataset.interval_minutes
+        starts = np.arange(7 * 24 * 60 // minutes) * minutes
+        return np.flatnonzero(finding.slots[starts // 30])
+
+    def _show_similar(self, row: int) -> None:
+        """Draw the median of similar homes as soon as their readings are read."""
+        if self._similar is not None:
+            self._similar.cancel()
+            self._similar = None
+        self.regions.show_similar(None)
+        explorer = self.explorer
+        if not explorer.judges_households:
+            return
+        rows, _ = explorer.neighbors_of(row)
+        homes = [explorer.household_of(neighbor) for neighbor in rows if neighbor >= 0]
+        if homes:
+            period = explorer.run.config.period
+            job = self.workspace.pool.call(similar_week, explorer.dataset, homes, period)
+            job.on_end(lambda job: self.regions.show_similar(job.result))
+            self._similar = job
 
     def slot_of(self, row: int) -> int | None:
         """The half-hour that a point is, if it is one."""
@@ -190,6 +280,10 @@ class PointDetail:
         explorer = self.explorer
         readings = self._household(explorer.household_of(row))
         return readings_behind(explorer.run, explorer.dataset, row, readings)
+
+
+def _heading(text: str) -> PlainText:
+    return PlainText(text, look="heading", margin=(8, 12, 0, 12), sizing_mode="stretch_width")
 
 
 def _weeks(
@@ -278,7 +372,5 @@ class _PinnedCard:
         self.panel.visible = True
 
 
-def _pane(
-    drawn: _demand_plots.DistributionFigure | _demand_plots.WeekFigure | _demand_plots.SeriesFigure,
-) -> pn.viewable.Viewable:
+def _pane(drawn: Any) -> pn.viewable.Viewable:
     return pn.pane.Bokeh(drawn.figure, sizing_mode="stretch_width", margin=0)

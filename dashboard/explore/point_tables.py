@@ -1,7 +1,8 @@
-"""The anomalies and the chosen points as tables, linked with the map both ways."""
+"""Points as tables, linked with the map both ways."""
 
 import html
 import io
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,24 +10,37 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 import param
-from bokeh.models.widgets.tables import NumberFormatter, ScientificFormatter
+from bokeh.models.widgets.tables import NumberFormatter
 from panel.models.tabulator import CellClickEvent
 
 from dashboard.state import Explorer
 from dashboard.widgets import COMPACT, PlainText, column, row
 
-_HEIGHT = 196
-_CHOSEN_HEIGHT = 156  # below a line of text, together as high as the other table
+_HEIGHT = 156  # below a line of text
 _SHOWN = 2_000  # rows; the download has all
-_WIDTHS = {"rank": 56, "what": 128, "HDR, %": 66, "density": 74, "surprise": 78, "mean kWh": 92}
+_WIDTHS = {"rank": 56, "what": 128, "density region": 130, "mean kWh": 92, "readings": 84}
+_INVITATION = "Draw a box or a lasso on the map (tools at its right) to choose points."
 
 
 class PointTable:
-    """A table of points; a click selects one, and the selected one is marked."""
+    """A table of points; a click selects one, and the selected one is marked.
 
-    def __init__(self, explorer: Explorer, *, height: int = _HEIGHT) -> None:
+    Parameters
+    ----------
+    explorer : Explorer
+    table_of : callable
+        Makes the table of some rows.
+    look
+        Options of the widget; ``formatters`` is a function that makes new ones, each of which
+        keeps references to all tables that it is in.
+    """
+
+    def __init__(
+        self, explorer: Explorer, table_of: Callable[[np.ndarray], pd.DataFrame], **look: Any
+    ) -> None:
         self.explorer = explorer
-        self.height = height
+        self._table_of = table_of
+        self._look = look
         self.rows = np.empty(0, np.int64)
         # Filled with the first points: a table that gets its columns while the browser is still
         # building it breaks the update of the page.
@@ -37,9 +51,9 @@ class PointTable:
     def show(self, rows: np.ndarray) -> None:
         """List these points."""
         self.rows = np.asarray(rows, np.int64)[:_SHOWN]
-        table = self.explorer.table(self.rows)
+        table = self._table_of(self.rows)
         if self._widget is None:
-            self._widget = _make_widget(table, self.height)
+            self._widget = _make_widget(table, **self._look)
             self._widget.on_click(self._go)
             self._mark()
             self.panel.objects = [self._widget]
@@ -58,57 +72,40 @@ class PointTable:
             self._widget.selection = [int(place) for place in places]
 
 
-def _make_widget(table: pd.DataFrame, height: int) -> pn.widgets.Tabulator:
+def _make_widget(
+    table: pd.DataFrame,
+    *,
+    formatters: Callable[[], dict[str, Any]] | None = None,
+    **look: Any,
+) -> pn.widgets.Tabulator:
+    made = {"mean kWh": NumberFormatter(format="0.000")} if formatters is None else formatters()
+    plain = {str(name): {"type": "plaintext"} for name in table.columns if name not in made}
+    defaults: dict[str, Any] = {
+        "layout": "fit_data_table",
+        "height": _HEIGHT,
+        "widths": _WIDTHS,
+        # Tabulator takes headings for HTML, and the names of columns come from users.
+        "titles": {str(name): html.escape(str(name)) for name in table.columns},
+    }
     return pn.widgets.Tabulator(
         table,
         show_index=False,
         disabled=True,
         selectable=1,
-        height=height,
         sizing_mode="stretch_width",
-        layout="fit_data_table",
-        header_filters={str(name): _filter_of(table[name]) for name in table.columns},
         # A disabled table has editors nevertheless, which trap the Tab key.
         editors={str(name): None for name in table.columns},
         stylesheets=[COMPACT],
-        # Tabulator takes headings for HTML, and the names of columns come from users.
-        titles={str(name): html.escape(str(name)) for name in table.columns},
-        widths=_WIDTHS,
-        # New ones for every table: each keeps references to all tables that it is in.
-        formatters={
-            "surprise": NumberFormatter(format="0.00"),
-            "mean kWh": NumberFormatter(format="0.000"),
-            "density": ScientificFormatter(precision=2),
-        },
+        formatters={**plain, **made},
         margin=(0, 10),
+        **{**defaults, **look},
     )
-
-
-def _filter_of(column: pd.Series) -> dict[str, Any]:
-    """The field that filters a column, with an accessible name."""
-    return {
-        "type": "number" if column.dtype.kind in "iuf" else "input",
-        "func": "like",
-        "elementAttributes": {"aria-label": f"Filter by {column.name}"},
-    }
-
-
-def anomaly_table(explorer: Explorer) -> pn.viewable.Viewable:
-    """The anomalies, the most anomalous first."""
-    table = PointTable(explorer)
-    explorer.param.watch(lambda _: table.show(explorer.run.hdr.anomalies), "run", precedence=3)
-    return table.panel
 
 
 def chosen_table(explorer: Explorer) -> pn.viewable.Viewable:
     """The points chosen on the map, with their download."""
-    table = PointTable(explorer, height=_CHOSEN_HEIGHT)
-    note = PlainText(
-        "Draw a box or a lasso on the map (tools at its right) to choose points.",
-        look="quiet",
-        margin=(6, 12),
-        sizing_mode="stretch_width",
-    )
+    table = PointTable(explorer, explorer.table)
+    note = PlainText(_INVITATION, look="quiet", margin=(6, 12), sizing_mode="stretch_width")
 
     def content() -> io.StringIO:
         return io.StringIO(chosen_csv(explorer))
@@ -133,7 +130,7 @@ def chosen_table(explorer: Explorer) -> pn.viewable.Viewable:
             more = f"; the first {_SHOWN:,} are shown" if len(rows) > _SHOWN else ""
             note.text = f"{len(rows):,} of {explorer.run.n:,} points chosen{more}"
         else:
-            note.text = "Draw a box or a lasso on the map (tools at its right) to choose points."
+            note.text = _INVITATION
 
     explorer.param.watch(fill, ["chosen"], precedence=3)
     fill()

@@ -6,7 +6,6 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
-from panel import Row
 
 from core.errors import WattfoldError
 from core.neighbors import BACKENDS
@@ -17,7 +16,8 @@ from core.runs.forecast import Forecast, forecast
 from dashboard.jobs import FollowedJob, coalesced, run_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
-from dashboard.widgets import JobStatus, PlainText, column, duration
+from dashboard.state.explorer import point_noun
+from dashboard.widgets import JobStatus, PlainText, column, duration, row
 
 # What takes longer waits for Run.
 _AT_ONCE_SECONDS = 15.0
@@ -33,18 +33,19 @@ class RunController:
         self.job: FollowedJob | None = None  # looks for the run or computes it
         self._config: RunConfig | None = None
         self._faster_backend = ""
-        self.status = JobStatus(side=12)
+        self.status = JobStatus(side=8)
         self.error = PlainText(look="error", visible=False, **_TEXT)
-        self.notices = PlainText(look="quiet", **_TEXT)
+        self.notices = PlainText(look="quiet", visible=False, **_TEXT)
+        self.notes = pmui.Button(
+            label="", variant="text", size="small", visible=False, margin=(2, 8), align="center"
+        )
         # Of a link or a file, until a setting changes.
         self.warning = PlainText(look="error", visible=False, **_TEXT)
-        self.run = pmui.Button(label="Run", size="small", visible=False, margin=(4, 4, 4, 12))
-        self.faster = pmui.Button(
-            label="", size="small", variant="outlined", visible=False, margin=(4, 4)
-        )
-        self.cancel = pmui.Button(
-            label="Cancel", variant="outlined", size="small", visible=False, margin=(4, 12)
-        )
+        small: dict[str, Any] = {"size": "small", "visible": False, "align": "center"}
+        self.run = pmui.Button(label="Run", margin=(2, 4), **small)
+        self.faster = pmui.Button(label="", variant="outlined", margin=(2, 4), **small)
+        self.cancel = pmui.Button(label="Cancel", variant="outlined", margin=(2, 8), **small)
+        self.notes.on_click(lambda _: setattr(self.notices, "visible", not self.notices.visible))
         self.run.on_click(lambda _: self._compute())
         self.faster.on_click(lambda _: self._compute_faster())
         self.cancel.on_click(lambda _: self._cancel())
@@ -52,13 +53,10 @@ class RunController:
         self._follow_settings = coalesced(workspace.pool.schedule, self.follow_settings)
         explorer.param.watch(self._on_setting, Explorer.CHOICES)
         explorer.param.watch(lambda event: self.warning.say(event.new), "restore_problem")
-        self.panel = column(
-            self.status.panel,
-            self.error,
-            Row(self.run, self.faster, self.cancel, margin=0),
-            self.warning,
-            self.notices,
+        self.line = row(
+            self.status.panel, self.run, self.faster, self.cancel, self.notes, min_width=250
         )
+        self.messages = column(self.error, self.warning, self.notices)
 
     def _on_setting(self, *_: param.parameterized.Event) -> None:
         self.explorer.restore_problem = ""
@@ -74,6 +72,7 @@ class RunController:
             config = self.explorer.config()
         except WattfoldError as error:
             self._stop()
+            self.explorer.is_stale = True
             self.error.say(str(error))
             return
         if config == self._config and self.job is not None:
@@ -96,6 +95,7 @@ class RunController:
             if job.state == "done":
                 done(job)
             elif job.state == "failed":
+                self.explorer.is_stale = True
                 self.error.say(job.error)
 
         self.job = job
@@ -106,18 +106,36 @@ class RunController:
         if found.result is not None:
             self._show(found.result, None)
             return
+        config = self._config
+        # When a browser shows the page: whoever only asks for its address starts no work.
+        self.workspace.pool.schedule(lambda: self._compute_or_offer(config))
+
+    def _compute_or_offer(self, config: RunConfig | None) -> None:
+        if config is None or config != self._config or self.job is not None:
+            return  # the settings have changed meanwhile
         machine = kept_machine()
         expected = machine and forecast(
-            self.workspace.dataset, self.explorer.config(), machine, threads=available_cores()
+            self.workspace.dataset,
+            config,
+            machine,
+            threads=available_cores(),
+            graph_stored=run_jobs.graph_stored(self.workspace, config),
         )
-        # The first map comes without asking.
-        if expected and expected.seconds > _AT_ONCE_SECONDS and self.explorer.run is not None:
+        # The map that the page opens with comes without asking: all visitors share it.
+        is_first = self.explorer.run is None and config == RunConfig()
+        if expected and expected.seconds > _AT_ONCE_SECONDS and not is_first:
             self._offer(expected)
         else:
             self._compute()
 
     def _offer(self, expected: Forecast) -> None:
-        self.status.say(f"{expected.n:,} points: about {duration(expected.seconds)}")
+        has_map = self.explorer.run is not None
+        self.explorer.is_stale = has_map
+        what = point_noun(self.explorer.unit, self.workspace.dataset.interval_minutes)
+        self.status.say(
+            f"{expected.n:,} {what}: about {duration(expected.seconds)}."
+            + (" The map still shows the settings before." if has_map else "")
+        )
         self.run.visible = True
         if expected.faster is not None:
             self._faster_backend, seconds = expected.faster
@@ -138,7 +156,7 @@ class RunController:
         except WattfoldError as error:
             self.error.say(str(error))
             return
-        self.cancel.visible = True
+        self.cancel.visible = self.explorer.is_stale = True
         self.status.follow(job)
         self._follow(job, self._read_computed)
 
@@ -156,13 +174,20 @@ class RunController:
             return
         with pn.io.unlocked():  # all of it in one message
             self.explorer.show(run)
-            self._show_result(seconds)
+            if self.explorer.run is run:  # not so if it is of a view that does not fit
+                self._show_result(seconds)
 
     def _show_result(self, seconds: float | None) -> None:
         run = self.explorer.run
         how = ", loaded from the cache" if seconds is None else f" in {seconds:.1f} s"
-        self.status.say(f"{run.n:,} points{how}")
+        self.explorer.is_stale = False
+        what = point_noun(run.config.unit, self.workspace.dataset.interval_minutes)
+        self.status.say(f"{run.n:,} {what}{how}")
         self.notices.text = "\n".join(f"• {notice}" for notice in run.notices)
+        count = len(run.notices)
+        label = f"{count} {'note' if count == 1 else 'notes'} on this map"
+        self.notes.param.update(label=label, visible=count > 0)
+        self.notices.visible = self.notices.visible and count > 0
 
     def _cancel(self) -> None:
         self._stop()

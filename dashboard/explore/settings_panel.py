@@ -9,10 +9,13 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from core.fields import FIELDS, Field
+from core.errors import InputError
+from core.fields import AUTO, FIELDS, Field
 from core.registry import Value
+from core.runs import RunConfig
+from dashboard.explore.period_picker import period_picker
 from dashboard.state import Explorer
-from dashboard.widgets import PlainText, SettingsForm
+from dashboard.widgets import Disclosure, PlainText, SettingsForm, wrapped_row
 
 _STRETCHED: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": (5, 10)}
 _WIDE: dict[str, Any] = {"size": "small", **_STRETCHED}
@@ -23,10 +26,76 @@ _TEN = 10
 _MOST_VALUES = 50
 
 
-def sidebar(explorer: Explorer) -> list[pn.viewable.Viewable]:
-    """Lay out the choices."""
-    widgets = [field_widget(explorer, field) for field in FIELDS.values() if field.shown == "first"]
-    return [*widgets, rarer_choices(explorer)]
+# Answers to "which map?", for all that one needs to know to ask it.
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "The paper's": {"method": "isomap", "neighbors": "exact", "bandwidth": "wide"},
+    "Fast": {"method": "laplacian", "neighbors": AUTO},
+    # t-SNE keeps most of the true neighbours together.
+    "Most faithful": {"method": "tsne", "neighbors": "exact", "density": "corrected"},
+}
+
+
+def settings(explorer: Explorer) -> list[pn.viewable.Viewable]:
+    """Lay out the choices in the order of a question: when, who, what; then how it is drawn."""
+    first = ("households", "unit", "household")
+    how = Disclosure(hint="How the map is made: presets, method, distance, neighbours")
+    more = Disclosure("Seldom changed")
+
+    def summarise(*_: param.parameterized.Event) -> None:
+        try:
+            how.text = f"Map: {map_summary(explorer.config())}"
+        except InputError:  # said where the run is
+            how.text = "Map"
+
+    def fields(shown: str) -> list[pn.viewable.Viewable]:
+        return [field_widget(explorer, field) for field in FIELDS.values() if field.shown == shown]
+
+    explorer.param.watch(summarise, list(Explorer.CHOICES))
+    summarise()
+    return [
+        period_picker(explorer),
+        *(field_widget(explorer, FIELDS[name]) for name in first),
+        how,
+        how.part(
+            lambda: [presets(explorer), *fields("map"), more, more.part(lambda: fields("more"))]
+        ),
+    ]
+
+
+def map_summary(config: RunConfig) -> str:
+    """How a map is made, in a line."""
+
+    def title(name: str) -> str:
+        return FIELDS[name].option_titles[getattr(config, name)]
+
+    distance = title("distance")
+    distance = distance.lower() if config.distance == "tv" else distance  # the others are names
+    parts = [title("method"), distance, f"{config.k:,} neighbours"]
+    if config.neighbors not in (AUTO, "exact"):
+        parts.append(title("neighbors"))
+    return " · ".join(parts)
+
+
+def presets(explorer: Explorer) -> pn.viewable.Viewable:
+    """Buttons that make all choices of how a map is drawn at once."""
+
+    def take(changes: Mapping[str, Any]) -> None:
+        # What a preset does not name has its default; what is mapped stays.
+        drawing = {
+            name: field.default_of(explorer.unit)
+            for name, field in FIELDS.items()
+            if field.stage in ("neighbors", "embedding", "density") and not field.is_settings
+        }
+        distance = FIELDS["distance"].default_of(explorer.unit)
+        explorer.param.update(distance=distance, **{**drawing, **changes})
+
+    def button(name: str, changes: Mapping[str, Any]) -> pmui.Button:
+        made = pmui.Button(label=name, variant="outlined", size="small", margin=(4, 2))
+        made.on_click(lambda _: take(changes))
+        return made
+
+    buttons = [button(name, changes) for name, changes in PRESETS.items()]
+    return wrapped_row(*buttons, margin=(0, 8))
 
 
 def field_widget(explorer: Explorer, field: Field) -> pn.viewable.Viewable:
@@ -54,28 +123,6 @@ _WIDGETS: dict[type, Any] = {
     param.Boolean: pmui.Checkbox,
     param.String: pmui.TextInput,
 }
-
-
-def rarer_choices(explorer: Explorer) -> pn.viewable.Viewable:
-    """What is seldom changed, out of sight and made when it is first looked for."""
-    box = pmui.Column(sizing_mode="stretch_width")
-    accordion = pmui.Accordion(
-        ("More", box),
-        title_variant="body2",
-        disable_gutters=True,
-        elevation=0,
-        margin=(0, 0),
-        sizing_mode="stretch_width",
-    )
-
-    def fill(*_: param.parameterized.Event) -> None:
-        if not box.objects:
-            box.objects = [
-                field_widget(explorer, field) for field in FIELDS.values() if field.shown == "more"
-            ]
-
-    accordion.param.watch(fill, "active")
-    return accordion
 
 
 def settings_of(explorer: Explorer, name: str, entries: Mapping[str, Any]) -> SettingsForm:

@@ -46,7 +46,7 @@ def read_saved_view(path: Path, explorer: Explorer) -> SavedView:
     with path.open("rb") as file:
         is_saved_session = is_session(file.read(_SESSION_BYTES))
     found = _read_session(path, explorer) if is_saved_session else _read_export(path, explorer)
-    explorer.check(found.view.config)
+    explorer.check(found.view)
     return found
 
 
@@ -138,7 +138,13 @@ class ImportPanel:
             self._restore()
 
     def _restore(self) -> None:
-        if self._found is not None:
+        if self._found is None:
+            return
+        try:
             self.explorer.restore(self._found.view, notes=self._found.notes)
+        except WattfoldError as error:
             self.clear()
-            self._done()
+            self.error.say(f"{error}; nothing was changed")
+            return
+        self.clear()
+        self._done()

@@ -12,9 +12,8 @@ from dashboard.export._reproduce_panel import ReproducePanel
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
+from dashboard.theme import NOT_ON_PHONES
 from dashboard.widgets import Download, make_dialog
-
-_ON_BAR = {"color": "#fff", "textTransform": "none"}
 
 
 class ExportDialog:
@@ -43,8 +42,10 @@ class ExportDialog:
             variant="text",
             size="small",
             margin=(0, 6),
+            align="center",
             description="Export figures, tables or a report; reproduce or restore a run",
-            sx=_ON_BAR,
+            sx={"color": "var(--wf-ink)"},
+            stylesheets=[NOT_ON_PHONES],
         )
         self.button.on_click(lambda _: self.open())
         self.dialog = make_dialog("Export", closed=closed)

@@ -13,14 +13,9 @@ from dashboard.jobs import SessionFolder, coalesced
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer, UndoHistory, ViewState
 from dashboard.state.session_file import write_session
+from dashboard.state.view_state import REMEMBERED
 from dashboard.widgets import CopyText, PlainText, column, make_dialog
 
-# What undo takes back. Zoom is not among them: the map has its own reset.
-_REMEMBERED = (
-    *("run", "selected", "pins", "chosen"),
-    *("color_by", "safe_colors", "hidden", "layers"),
-)
-_ON_BAR = {"color": "#fff", "&.Mui-disabled": {"color": "#fff", "opacity": 0.4}}
 # The library puts the tooltip to the right, over the next button: put it below.
 _BELOW = """
 .MuiTooltip-popper {pointer-events: none; margin: 38px 0 0 -52px !important}
@@ -54,12 +49,13 @@ class Sharing:
         self.history = UndoHistory()
         # What one action changes is one step.
         remember = coalesced(workspace.pool.schedule, self._remember)
-        explorer.param.watch(remember, list(_REMEMBERED))
+        explorer.param.watch(remember, list(REMEMBERED))
         self.bar = pn.Row(
             self._button("undo", "Undo (Ctrl+Z)", self.undo, self.history.param.can_undo),
             self._button("redo", "Redo (Ctrl+Shift+Z)", self.redo, self.history.param.can_redo),
             self._button("share", "Share or save", self.open),
             margin=0,
+            align="center",
         )
         self.dialog = make_dialog("Share or save", closed=closed)
 
@@ -108,7 +104,6 @@ class Sharing:
             size="small",
             margin=(0, 2),
             disabled=False if enabled is None else enabled.rx.not_(),
-            sx=_ON_BAR,
             stylesheets=[_BELOW],
         )
         button.on_click(lambda _: action())
@@ -117,9 +112,9 @@ class Sharing:
     # Undo and redo
 
     def _remember(self) -> None:
-        """Add the view to the history, if its run is on the map."""
+        """Add the view to the history, if its run is on the map and its first point is known."""
         view = self.explorer.view_state()
-        if view is not None:
+        if view is not None and view.selected is not None:
             self.history.add(view)
             if self.dialog.open:
                 self._offer(view)

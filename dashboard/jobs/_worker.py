@@ -15,6 +15,7 @@ from tqdm import tqdm
 from core.errors import WattfoldError
 from core.peak_memory import forget_peak_memory
 from core.progress import Progress
+from dashboard.failures import describe_error, describe_places
 
 Task = Callable[[Any, Progress], Any]
 
@@ -67,8 +68,8 @@ def _run(task: Task, argument: Any, pipe: Connection) -> None:
         pipe.send(("done", task(argument, _Reporter(pipe))))
     except WattfoldError as error:
         pipe.send(("failed", str(error)))
-    except Exception as error:  # the page shows it and goes on
-        pipe.send(("failed", f"internal error, please report it: {type(error).__name__}: {error}"))
+    except Exception as error:  # the server logs it, and the page goes on
+        pipe.send(("broken", f"{describe_error(error)} at {describe_places(error)}"))
 
 
 class _Reporter:

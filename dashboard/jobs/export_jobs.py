@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from core.errors import InputError
 from core.export import Anonymous, Privacy, Provenance, anonymise
 from core.export.figure_views import (
     Paper,
+    calendar_figure,
     distribution_figure,
     map_figure,
     series_figure,
@@ -26,6 +28,7 @@ from core.figures import draw_map_grid
 from core.progress import Progress
 from core.readings import Dataset
 from core.runs import Run, RunConfig, Runner, Store
+from core.runs.anomaly_stage import stored_anomalies
 from core.scene import MapScene, map_scene
 from core.scene.coloring import HDR, OF_EACH_MAP, choices
 from core.study.run_report import Remarks, make_report, report_plan
@@ -72,6 +75,7 @@ KINDS: Mapping[str, ExportKind] = {
     "demand": ExportKind("Demand distribution", _FIGURES, ("selected", "pinned"), (12.0, 8.0)),
     "week": ExportKind("Demand by time of week", _FIGURES, ("selected", "pinned"), (16.0, 7.0)),
     "series": ExportKind("Readings", _FIGURES, ("selected",), (16.0, 6.0)),
+    "calendar": ExportKind("Calendar", _FIGURES, ("selected",), (18.0, 7.0)),
     "grid": ExportKind("Compared maps", _FIGURES, (), (18.0, 23.0)),
     "points": ExportKind("Table of points", _TABLES),
     "edges": ExportKind("Table of neighbours", _TABLES),
@@ -218,7 +222,22 @@ def _figure(request: ExportRequest, run: Run, anonymous: Anonymous, runner: Runn
     draw = {"demand": distribution_figure, "week": week_figure}
     if request.kind in draw:
         return draw[request.kind](run, dataset, _rows(request), paper=paper)
-    return series_figure(run, dataset, _rows(request)[0], paper=paper)
+    row = _rows(request)[0]
+    if request.kind == "calendar":
+        change = _change(runner, view.config, row)
+        return calendar_figure(run, dataset, row, change=change, paper=paper)
+    return series_figure(run, dataset, row, paper=paper)
+
+
+def _change(runner: Runner, config: RunConfig, row: int) -> date | None:
+    """The day on which a point's household changed, where that was looked for."""
+    store = runner.store
+    found = None if store is None else stored_anomalies(runner.dataset, config, store)
+    if found is None:
+        return None
+    household = runner.run(config).units["household"].iat[row]
+    since = found.table.loc[found.table["household"] == household, "since"]
+    return date.fromisoformat(since.iat[0]) if len(since) and since.iat[0] else None
 
 
 def _grid(request: ExportRequest, runner: Runner) -> "Figure":

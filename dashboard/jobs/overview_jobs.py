@@ -14,9 +14,7 @@ def find(workspace: Workspace) -> FollowedJob:
 def submit(workspace: Workspace) -> FollowedJob:
     """Have the overview computed; two sessions that ask at once share one computation."""
     paths = workspace.paths
-    return workspace.pool.submit(
-        ("overview", paths, workspace.dataset.digest), compute_overview, paths, queue="data"
-    )
+    return workspace.pool.submit(("overview", paths), compute_overview, paths, queue="data")
 
 
 def compute_overview(paths: WorkspacePaths, progress: Progress) -> Overview:

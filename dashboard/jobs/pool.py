@@ -19,11 +19,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import WattfoldError
+from dashboard.failures import report_failure
 from dashboard.jobs._job import Job, Limits, State
 from dashboard.jobs._rate_limit import Rate, Throttle
 from dashboard.jobs._worker import Task, work
 
 _log = logging.getLogger(__name__)
+
+# What is expected to take no longer does not wait for what does.
+QUICK_SECONDS = 5.0
 
 _POLL_SECONDS = 0.1
 # A job that has run for so long may be cancelled, so the spare worker warms up. Most jobs are over
@@ -45,7 +49,9 @@ class WorkerPool:
     """Runs jobs in spawned processes.
 
     There is one process more than jobs that run at once. It is the spare for a job that is
-    cancelled, and quick jobs run on it while all others are busy.
+    cancelled, and quick jobs run on it while all others are busy. A job that was taken for quick
+    and is not gives its process away: another one is started for the next quick job, up to twice
+    as many processes.
 
     Parameters
     ----------
@@ -59,6 +65,8 @@ class WorkerPool:
         that gets a job meanwhile finishes the current function, and calls all of them later.
     rate : Rate, optional
         How often each session may submit; unlimited by default.
+    quick_seconds : float
+        After that time a quick job counts as any other.
     """
 
     def __init__(
@@ -68,9 +76,11 @@ class WorkerPool:
         limits: Limits | None = None,
         warm_up: tuple[Callable[[], None], ...] = (),
         rate: Rate | None = None,
+        quick_seconds: float = QUICK_SECONDS,
     ) -> None:
         self.size = size or int(os.environ.get("WATTFOLD_WORKERS") or max(_cores() - 1, 1))
         self.limits = limits or Limits()
+        self._quick_seconds = quick_seconds
         self._warm_up = warm_up
         self._throttle = Throttle(rate) if rate else None
         self._context = multiprocessing.get_context("spawn")
@@ -219,8 +229,12 @@ class WorkerPool:
                 self._ended.remove(worker)
 
     def _keep_enough_workers(self) -> None:
-        """Start workers until there are as many as jobs that run at once, and one spare."""
-        while len(self._workers) < self.size + 1:
+        """Start workers until there is one more than long jobs may run or do; end the others."""
+        needed = min(max(self.size, self._count_long_jobs()), 2 * self.size + 1) + 1
+        for worker in [worker for worker in self._workers if worker.job is None]:
+            if len(self._workers) > needed:
+                self._end(worker)
+        while len(self._workers) < needed:
             ours, theirs = self._context.Pipe()
             process = self._context.Process(
                 target=work, args=(theirs,), name="wattfold-worker", daemon=True
@@ -259,10 +273,15 @@ class WorkerPool:
                 cold[-1].pipe.send(("warm", self._warm_up, None))
                 cold[-1].state = "warming"
 
+    def _count_long_jobs(self) -> int:
+        """How many jobs run that are not quick, or have turned out not to be."""
+        jobs = [worker.job for worker in self._workers if worker.job]
+        return sum(not job.quick or job.seconds > self._quick_seconds for job in jobs)
+
     def _next_job(self) -> Job | None:
         """Take the oldest job of the session that was served least recently, if it may run now."""
-        running = sum(worker.job is not None and not worker.job.quick for worker in self._workers)
-        ready = [job for job in self._queued if job.quick or running < self.size]
+        is_free = self._count_long_jobs() < self.size
+        ready = [job for job in self._queued if job.quick or is_free]
         if not ready:
             return None
         job = min(ready, key=lambda job: min(self._served.get(s, 0) for s in job.sessions))
@@ -299,8 +318,12 @@ class WorkerPool:
                 worker.job = None
                 if kind == "done":
                     job.result, job.fraction = content[0], 1.0
-                else:
+                elif kind == "failed":
                     job.error = content[0]
+                else:
+                    job.error = report_failure(
+                        _log, "a job failed", task=_name(job.task), error=content[0]
+                    )
                 self._finish(job, "done" if kind == "done" else "failed")
 
     def _notice_death(self, worker: _Worker) -> None:
@@ -346,14 +369,17 @@ class WorkerPool:
         job.ended, job.state = time.monotonic(), state
         job.finished.set()
         self._changed.add(job)
-        task = getattr(job.task, "__name__", "task")
-        facts = {"task": task, "state": state, "seconds": round(job.seconds, 2)}
+        facts = {"task": _name(job.task), "state": state, "seconds": round(job.seconds, 2)}
         _log.info("job", extra=facts)
         # The argument and the error may name households.
         _log.debug("job in detail", extra={"argument": job.argument, "problem": job.error})
 
     def _wake(self) -> None:
         self._wake_in.send_bytes(b"!")
+
+
+def _name(task: Task) -> str:
+    return getattr(task, "__name__", "task")
 
 
 def _cores() -> int:

@@ -16,6 +16,7 @@ from weakref import WeakSet
 import param
 
 from core.errors import WattfoldError
+from dashboard.failures import report_failure
 from dashboard.jobs._job import Job, Limits
 from dashboard.jobs._worker import Task
 from dashboard.jobs.pool import WorkerPool
@@ -210,9 +211,9 @@ def _call(job: Job) -> None:
         job.result, state = job.task(*job.argument), "done"
     except WattfoldError as error:
         job.error, state = str(error), "failed"
-    except Exception:
-        _log.exception("a call in a thread failed")
-        job.error, state = "internal error, please report it; the server's log has more", "failed"
+    except Exception as error:
+        job.error = report_failure(_log, "a call in a thread failed", error)
+        state = "failed"
     job.ended = time.monotonic()
     job.state = "done" if state == "done" else "failed"
     job.finished.set()

@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from typing import Self
 
 from core.readings import Dataset
+from core.readings.dataset import DatasetChangedError
 from core.runs import Store
 from dashboard.jobs.session_pool import SessionPool
 
+CHANGED = (
+    "The data of this page were replaced, moved or changed. What you see is of the data before; "
+    "reload the page to work with those that are there now."
+)
 # What the results on an upload may take; they go with the session.
 UPLOAD_STORE_BYTES = 10**9
 
@@ -19,13 +24,16 @@ class WorkspacePaths:
     """What a worker needs to open the dataset and the store of a workspace."""
 
     dataset: str
+    digest: str
     store: str
     store_limit_bytes: int
 
     def open(self) -> tuple[Dataset, Store]:
-        """Open both."""
-        store = Store(self.store, limit_bytes=self.store_limit_bytes)
-        return Dataset.open(self.dataset), store
+        """Open both; raise if another dataset has taken the place of the page's."""
+        dataset = Dataset.open(self.dataset)
+        if dataset.digest != self.digest:
+            raise DatasetChangedError(CHANGED)
+        return dataset, Store(self.store, limit_bytes=self.store_limit_bytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,4 +58,9 @@ class Workspace:
     @property
     def paths(self) -> WorkspacePaths:
         """For workers."""
-        return WorkspacePaths(str(self.dataset.path), str(self.store.path), self.store.limit_bytes)
+        return WorkspacePaths(
+            str(self.dataset.path),
+            self.dataset.digest,
+            str(self.store.path),
+            self.store.limit_bytes,
+        )

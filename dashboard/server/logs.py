@@ -1,13 +1,11 @@
 """Logs of the server: one line per event, for people or as JSON, without anybody's data.
 
 Readings are never logged. Messages of libraries and errors are logged with their values, except
-texts: what is quoted, or has a digit in it, may be somebody's id and is replaced by ``…``. Level
-debug shows all.
+texts, as `dashboard.failures` has it. Level debug shows all.
 """
 
 import json
 import logging
-import re
 import sys
 import time
 import traceback
@@ -16,6 +14,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from tornado.websocket import WebSocketClosedError
+
+from dashboard.failures import describe_error, describe_places, mask
 
 if TYPE_CHECKING:
     from tornado.web import RequestHandler
@@ -27,10 +27,6 @@ Level = Literal["debug", "info", "warning", "error"]
 _OURS = ("core", "dashboard", "py.warnings")
 _HARMLESS = "Refusing websocket connection"
 _HIDDEN = "…"
-# An apostrophe within a word is no quote.
-_QUOTED = re.compile(r"""(?<!\w)[bfru]?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
-_UNFINISHED_QUOTE = re.compile(r"""(?<!\w)['"].*""")
-_WITH_DIGIT = re.compile(r"[^\s,;:=()\[\]{}<>]*\d[^\s,;:=()\[\]{}<>]*")
 # Whoever closes a page while the server sends to it: Bokeh warns of everybody who leaves, and Panel
 # leaves the error to asyncio.
 _LEFT = "Failed sending message as connection was closed"
@@ -38,17 +34,6 @@ _NOISY = ("bokeh", "tornado", "panel", "asyncio", "numba", "matplotlib", "fontTo
 
 _access = logging.getLogger("dashboard.access")
 _KNOWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
-
-
-def mask(text: str) -> str:
-    """Return the first line of a text without what is quoted and without words with a digit.
-
-    ``there is no household '1003' among 622`` becomes ``there is no household … among …``.
-    """
-    line = text.partition("\n")[0]
-    for pattern in (_QUOTED, _UNFINISHED_QUOTE, _WITH_DIGIT):
-        line = pattern.sub(_HIDDEN, line)
-    return line
 
 
 def fill_in(record: logging.LogRecord) -> str:
@@ -61,7 +46,8 @@ def fill_in(record: logging.LogRecord) -> str:
         shown = {name: _Shown.of(value) for name, value in values.items()}
     else:
         shown = tuple(_Shown.of(value) for value in values)
-    return (text % shown).partition("\n")[0]
+    # The words are the library's, and the values are masked: all lines may be shown.
+    return " ".join((text % shown).split())
 
 
 class _Shown:
@@ -75,14 +61,10 @@ class _Shown:
         """A number as it is, an error by its kind and masked words, anything else hidden."""
         if isinstance(value, int | float):
             return value
-        return cls(_describe(value) if isinstance(value, BaseException) else _HIDDEN)
+        return cls(describe_error(value) if isinstance(value, BaseException) else _HIDDEN)
 
     def __repr__(self) -> str:
         return self._text
-
-
-def _describe(error: BaseException) -> str:
-    return f"{type(error).__name__}: {mask(str(error))}"
 
 
 class DiscreetFormatter(logging.Formatter):
@@ -114,9 +96,7 @@ class DiscreetFormatter(logging.Formatter):
     def _tell(self, error: BaseException) -> str:
         if not self._discreet:
             return "".join(traceback.format_exception(error)).rstrip()
-        frames = traceback.extract_tb(error.__traceback__)
-        places = [f"{frame.filename}:{frame.lineno}" for frame in frames[-4:]]
-        return f"{_describe(error)} at {' < '.join(reversed(places))}"
+        return f"{describe_error(error)} at {describe_places(error)}"
 
     def formatTime(  # noqa: N802 (the name is logging's)
         self, record: logging.LogRecord, datefmt: str | None = None
@@ -132,6 +112,30 @@ def is_news(record: logging.LogRecord) -> bool:
     return record.msg != _LEFT and not isinstance(error, WebSocketClosedError)
 
 
+class LimitRepeats(logging.Filter):
+    """Passes a few of the same event a minute; the next that passes tells how many did not.
+
+    Events are the same if they come from one place in the code: what is wrong again and again, as
+    when no connection can be accepted, does not fill a disk.
+    """
+
+    def __init__(self, *, burst: int = 20, seconds: float = 60.0) -> None:
+        super().__init__()
+        self._burst, self._seconds = burst, seconds
+        self._seen: dict[tuple[str, int], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to pass an event."""
+        place = (record.pathname, record.lineno)
+        start, count = self._seen.get(place, (record.created, 0))
+        if abs(record.created - start) >= self._seconds:  # or the clock was set back
+            if count > self._burst:
+                record.left_out = count - self._burst
+            start, count = record.created, 0
+        self._seen[place] = start, count + 1
+        return count < self._burst
+
+
 def set_up(level: Level, *, as_json: bool | None = None) -> None:
     """Send the logs of this process to standard error.
 
@@ -144,6 +148,7 @@ def set_up(level: Level, *, as_json: bool | None = None) -> None:
     handler.setFormatter(DiscreetFormatter(as_json=as_json, discreet=level != "debug"))
     if level != "debug":
         handler.addFilter(is_news)
+        handler.addFilter(LimitRepeats())
         # BokehJS takes what the server sends for new until it has sent something itself, and sends
         # it back whole the first time that it mentions it; the server keeps its own.
         warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)

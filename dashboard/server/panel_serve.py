@@ -1,7 +1,8 @@
 """What ``panel serve`` can be told, so that it has most limits of ``wattfold serve``.
 
 As its ``--auth-module`` this module keeps the limit of sessions and adds headers to pages; as one
-of its ``--plugins`` it adds ``/healthz`` and ``/readyz``.
+of its ``--plugins``, which are imported before the server is made, it bounds messages and
+connections and adds ``/healthz`` and ``/readyz``.
 """
 
 import sys
@@ -9,25 +10,33 @@ from functools import cache
 
 from tornado.web import RequestHandler
 
+from dashboard.server.connection_limit import bound_connections
 from dashboard.server.health import ROUTES
+from dashboard.server.message_guard import guard_messages
 from dashboard.server.security import add_headers
 from dashboard.server.session_limit import LOGIN_URL, admit
 
 __all__ = ["ROUTES", "get_user_async", "login_url", "say_what_is_missing"]
 
 MISSING = """\
-Wattfold under panel serve: scripts are not restricted by a nonce, logs may quote what pages send,
-and jobs are not ended in order when it stops. This command has all of that:
+Wattfold under panel serve: without --address everybody on the network can reach it, responses have
+no security headers, scripts are not restricted by a nonce, one message of a page may take all
+memory, logs may quote what pages send, and jobs are not ended in order when it stops. This command
+has none of these faults:
 
     wattfold serve DIR
 
-For development, panel serve with the limit of sessions, headers and health routes:
+For development, panel serve on this machine alone, with bounds on sessions, messages and
+connections, headers and health routes:
 
     export BOKEH_SECRET_KEY=$(bokeh secret)
     panel serve dashboard/app.py --address localhost --warm --session-ids signed \\
         --enable-xsrf-cookies --auth-module dashboard/server/panel_serve.py \\
         --plugins dashboard.server.panel_serve
 """
+
+guard_messages()
+bound_connections()
 
 # The names under which Bokeh looks for them in an auth module.
 login_url = LOGIN_URL

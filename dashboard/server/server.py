@@ -14,18 +14,18 @@ from core.runs import Store
 from core.version import describe
 from dashboard.jobs import run_jobs
 from dashboard.server import health
+from dashboard.server.connection_limit import bound_connections
 from dashboard.server.logs import log_request
 from dashboard.server.loop_lag import loop_lag
+from dashboard.server.message_guard import MAXIMUM_FRAGMENT_BYTES, guard_messages
 from dashboard.server.security import SecurityHeaders
 from dashboard.server.session_limit import SessionLimit
 from dashboard.session import count_sessions, create_page, dispose_all_sessions
 
-# A chunk of an uploaded file is the largest message that a page sends.
-_MAXIMUM_MESSAGE_BYTES = 20 * 2**20
 # A page has no form; nothing large comes by HTTP.
 _MAXIMUM_BODY_BYTES = 2**20
-# A connection without a whole request for so long is closed; websockets are pinged instead.
-_IDLE_SECONDS = 60
+# A connection that sends no whole request for so long is closed; websockets are pinged instead.
+_IDLE_SECONDS = 30
 # Looked at every so often, a session whose page was closed so long ago ends: within 35 s.
 _CHECK_SESSIONS_MILLISECONDS = 10_000
 _UNUSED_SESSION_MILLISECONDS = 20_000
@@ -67,6 +67,8 @@ def make_server(settings: ServerSettings) -> Server:
     secret = os.environ.get("BOKEH_SECRET_KEY", "").encode() or secrets.token_bytes(32)
     # From the start on, so that workers are warm when somebody wants a map.
     run_jobs.pool()
+    guard_messages()
+    bound_connections()
     server = get_server(
         create_page,
         title="Wattfold",
@@ -87,7 +89,7 @@ def make_server(settings: ServerSettings) -> Server:
         # Headers and cookies of a request would go into a token that the page's scripts can read.
         include_headers=["Host"],
         include_cookies=[],
-        websocket_max_message_size=_MAXIMUM_MESSAGE_BYTES,
+        websocket_max_message_size=MAXIMUM_FRAGMENT_BYTES,
         http_server_kwargs={
             "max_body_size": _MAXIMUM_BODY_BYTES,
             "idle_connection_timeout": _IDLE_SECONDS,

@@ -2,6 +2,7 @@
 
 from dashboard.state._undo_history import UndoHistory
 from dashboard.state.explorer import Explorer
+from dashboard.state.unusual_homes import UnusualHomes
 from dashboard.state.view_state import ViewState
 
-__all__ = ["Explorer", "UndoHistory", "ViewState"]
+__all__ = ["Explorer", "UndoHistory", "UnusualHomes", "ViewState"]

@@ -7,15 +7,18 @@ import numpy as np
 import pandas as pd
 import param
 
-from core.anomalies import explain
+from core.anomalies import Anomalies, explain
 from core.errors import InputError
 from core.readings import Dataset
 from core.runs import Run, RunConfig
+from core.runs.anomaly_stage import UNITS
+from core.runs.forecast import count_points
 from core.scene import Coloring, MapScene, color_points, map_scene
 from core.scene.coloring import HDR, choices, level_text
 from core.scene.map_scene import contour_lines
 from dashboard.state.run_choices import Choices
 from dashboard.state.session_file import MAXIMUM_NOTE, MAXIMUM_NOTES
+from dashboard.state.unusual_homes import BY_EVIDENCE, BY_SIZE, UnusualHomes
 from dashboard.state.view_state import (
     LAYERS,
     MAXIMUM_PINS,
@@ -23,6 +26,10 @@ from dashboard.state.view_state import (
     rows_to_runs,
     runs_to_rows,
 )
+
+# The two lists of points worth a look, and what the legend calls the marks of the first.
+UNUSUAL, ISOLATED = "unusual", "isolated"
+_UNUSUAL_MARKS = "unusual homes"
 
 
 class Explorer(Choices):
@@ -42,6 +49,20 @@ class Explorer(Choices):
     )
 
     run: Any = param.ClassSelector(class_=Run, default=None, doc="The run on the map")
+    unusual: Any = param.ClassSelector(
+        class_=UnusualHomes, default=None, doc="What is unusual on the map; None until it is known"
+    )
+    listed: Any = param.Selector(
+        default=UNUSUAL,
+        objects={"Unusual homes": UNUSUAL, "Isolated on this map": ISOLATED},
+        doc="Which points are listed and marked on the map",
+    )
+    list_order: Any = param.Selector(
+        default=BY_EVIDENCE,
+        objects={"by evidence": BY_EVIDENCE, "by size": BY_SIZE},
+        label="Order",
+        doc="What comes first in the list of unusual homes",
+    )
     selected: Any = param.Integer(
         default=None, allow_None=True, doc="The row of the selected point"
     )
@@ -51,6 +72,9 @@ class Explorer(Choices):
         default=None, length=4, allow_None=True, doc="The visible part of the map"
     )
     dark: Any = param.Boolean(default=False, doc="Whether the page is dark")
+    is_stale: Any = param.Boolean(
+        default=False, doc="Whether the settings are no longer those of the map"
+    )
     restore_problem: Any = param.String(default="", doc="What of a restored view is not shown")
     notes: Any = param.Dict(default={}, doc="What the analyst wrote on points, by their full name")
 
@@ -60,6 +84,8 @@ class Explorer(Choices):
         self._colorings: dict[tuple[str, bool], Coloring] = {}
         self._base: MapScene | None = None
         self._wanted: ViewState | None = None
+        self._wanted_notes: dict[str, str] = {}
+        self._before: RunConfig | None = None  # of the map that a view is to replace
         self._came_from: ViewState | None = None
 
     def open_week(self, household: str) -> None:
@@ -100,6 +126,10 @@ class Explorer(Choices):
             pins=tuple(self.pins),
             chosen=rows_to_runs(self.chosen),
             ranges=self.ranges,
+            names=tuple(
+                self.label(row)
+                for row in ([] if self.selected is None else [self.selected]) + self.pins
+            ),
         )
 
     @property
@@ -107,8 +137,9 @@ class Explorer(Choices):
         """Whether a view waits for its run."""
         return self._wanted is not None
 
-    def check(self, config: RunConfig) -> None:
-        """Raise if a config needs households that the dataset does not have."""
+    def check(self, view: ViewState) -> None:
+        """Raise if a view needs households or points that the dataset cannot have."""
+        config = view.config
         known = set(self.dataset.households["household"])
         wanted = [config.household] if config.household else config.households or []
         missing = [name for name in wanted if name not in known]
@@ -118,36 +149,54 @@ class Explorer(Choices):
                 f"not in this dataset: {', '.join(missing[:3])}{more}; open the data that the view "
                 "was made from"
             )
+        if _last_row(view) >= (n := count_points(self.dataset, config)[0]):
+            raise InputError(f"the view has point {_last_row(view):,} of a map with {n:,} at most")
 
     def restore(self, view: ViewState, *, notes: Mapping[str, str] | None = None) -> None:
-        """Take the settings of a view, and select its points as soon as its run is there.
+        """Take the settings of a view, and the rest of it as soon as its run is there.
 
-        All is checked first: where something cannot be shown, nothing changes.
+        All or nothing: what cannot be shown is refused here, or, if only its run tells, when that
+        is there; everything is then as it was before.
         """
-        self.check(view.config)
-        self.notes = {**self.notes, **(notes or {})}
-        self.take(view.config)
-        self.param.update(safe_colors=view.safe_colors, layers=list(view.layers))
+        self.check(view)
         if self.run is not None and self.run.config == view.config:
+            found = self._points_of(view, self.run)
             self._wanted = None
-            self.param.update(**self._points_of(view, self.run))
+            self.take(view.config)
+            self._take_rest(view, notes or {})
+            self.param.update(**found)
         else:
-            self._wanted = view
+            self._before = None if self.run is None else self.run.config
+            self._wanted, self._wanted_notes = view, dict(notes or {})
+            self.take(view.config)
+
+    def _take_rest(self, view: ViewState, notes: Mapping[str, str]) -> None:
+        """Take what is neither a setting of the run nor one of its points."""
+        self.notes = {**self.notes, **notes}
+        self.param.update(safe_colors=view.safe_colors, layers=list(view.layers))
 
     def _points_of(self, view: ViewState, run: Run) -> dict[str, Any]:
-        """What of a view depends on its run; rows that the run does not have are named."""
-        offered = choices(run)
-        there = view.selected is not None and view.selected < run.n
-        rows = [*view.pins, *view.chosen[::2], -1 if view.selected is None else view.selected]
-        if max(rows) >= run.n or view.color_by not in offered:
-            self.restore_problem = (
-                "Some points or colours of the view are not on this map and are not shown."
-            )
+        """What of a view depends on its run; raises if the run does not have its points."""
+        if _last_row(view) >= run.n:
+            raise InputError(f"the view has point {_last_row(view):,} of a map with {run.n:,}")
+        names = run.units["label"].astype("str")
+        points = list(view.points)
+        for place, (row, name) in enumerate(zip(points, view.names, strict=False)):
+            if names.iat[row] != name:
+                # Of another version, which left other points out: found by its name.
+                found = _rows_of(run, [name])
+                if not found:
+                    raise InputError(f"{name} is not on this map")
+                points[place] = found[0]
+        is_offered = view.color_by in choices(run)
+        if not is_offered:
+            self.restore_problem = f"The map cannot be coloured by {view.color_by}."
+        has_selected = view.selected is not None
         return {
-            "color_by": view.color_by if view.color_by in offered else HDR,
+            "color_by": view.color_by if is_offered else HDR,
             "hidden": list(view.hidden),
-            "selected": view.selected if there else _first_row(run),
-            "pins": [row for row in view.pins if row < run.n],
+            "selected": points[0] if has_selected else self._first_row(run),
+            "pins": points[has_selected:],
             "chosen": runs_to_rows(view.chosen, run.n),
             "ranges": view.ranges,
         }
@@ -158,7 +207,13 @@ class Explorer(Choices):
         """Put a run on the map, keeping the selected points that it has."""
         wanted, self._wanted = self._wanted, None
         if wanted is not None and wanted.config == run.config:
-            points = self._points_of(wanted, run)
+            try:
+                points = self._points_of(wanted, run)
+            except InputError as error:
+                self.take(self._before or type(run.config)())
+                self.restore_problem = f"The view was not restored: {error}."
+                return
+            self._take_rest(wanted, self._wanted_notes)
         else:
             points = self._points_before(run)
         self._colorings.clear()
@@ -167,7 +222,7 @@ class Explorer(Choices):
         # Together, so that nothing sees the new run with an old row. The same row number may stand
         # for another point, so watchers are told even then.
         same = points["selected"] == self.selected
-        self.param.update(run=run, **points)
+        self.param.update(run=run, unusual=None, **points)
         if same:
             self.param.trigger("selected")
 
@@ -178,11 +233,47 @@ class Explorer(Choices):
         return {
             "color_by": self.color_by if self.color_by in choices(run) else HDR,
             "hidden": [],
-            "selected": [*_rows_of(run, selected), _first_row(run)][0],
+            "selected": [*_rows_of(run, selected), self._first_row(run)][0],
             "pins": _rows_of(run, pinned),
             "chosen": np.empty(0, np.int64),
             "ranges": None,
         }
+
+    # What is worth a look
+
+    @property
+    def judges_households(self) -> bool:
+        """Whether a point of the map is a household, of which it can be told what is unusual."""
+        return self.run is not None and self.run.config.unit in UNITS
+
+    @property
+    def lists_unusual(self) -> bool:
+        """Whether unusual homes are listed, not what is isolated on the map."""
+        return self.judges_households and bool(self.listed == UNUSUAL)
+
+    def show_unusual(self, anomalies: Anomalies | None) -> None:
+        """List what is unusual; None if that could not be found out.
+
+        The first one is selected, unless the analyst has already selected a point.
+        """
+        unusual = None if anomalies is None else UnusualHomes.of(self.run, anomalies)
+        listed = ISOLATED if unusual is None else self.listed
+        with param.parameterized.batch_call_watchers(self):
+            self.param.update(unusual=unusual, listed=listed)
+            if self.selected is None:
+                self.selected = int([*self.listed_rows(), *self.run.hdr.anomalies, 0][0])
+
+    def listed_rows(self) -> np.ndarray:
+        """The rows that are listed, the first one first; none as long as they are not known."""
+        if not self.lists_unusual:
+            return np.asarray(self.run.hdr.anomalies)
+        if self.unusual is None:
+            return np.empty(0, np.int64)
+        return self.unusual.ordered(self.list_order)
+
+    def _first_row(self, run: Run) -> int | None:
+        """The point to look at first; None where that is not known before homes are judged."""
+        return None if run.config.unit in UNITS else int([*run.hdr.anomalies, 0][0])
 
     @property
     def places(self) -> np.ndarray:
@@ -207,6 +298,8 @@ class Explorer(Choices):
             shown=shown,
             chosen=chosen,
             labelled="labels" in self.layers,
+            marked=self.listed_rows()[: self.run.config.n_anomalies],
+            mark_name=_UNUSUAL_MARKS if self.lists_unusual else self._base.mark_name,
             contours=contour_lines(self.run.hdr, safe=self.safe_colors) if contours else (),
         )
 
@@ -237,9 +330,9 @@ class Explorer(Choices):
         """Where a point stands, in words."""
         unit = self.run.units.iloc[row]
         return (
-            f"Anomaly rank {self.run.hdr.rank[row]:,} of {self.run.n:,} · "
-            f"{level_text(self.run.hdr.labels[row])}\n"
-            f"mean {unit['mean_kwh']:.3g} kWh · {unit['m']:,} readings"
+            f"mean {unit['mean_kwh']:.3g} kWh per interval · {unit['m']:,} readings\n"
+            f"Isolated on this map: rank {self.run.hdr.rank[row]:,} of {self.run.n:,} · "
+            f"{level_text(self.run.hdr.labels[row])}"
         )
 
     def explanation(self, row: int) -> str:
@@ -272,6 +365,15 @@ class Explorer(Choices):
         found = self.run.neighbors
         return found.indices[row, :k], found.distances[row, :k]
 
+    def difference_shares(self, distances: np.ndarray) -> np.ndarray:
+        """Distances as shares of the largest that there can be: 1 is nothing in common."""
+        config = self.run.config
+        blocks = 1
+        if config.unit == "profiles":
+            chosen = self._slots_of_blocks()
+            blocks = self.dataset.slots_per_week if chosen is None else len(chosen)
+        return distances / (blocks**0.5 if config.distance == "hellinger" else blocks)
+
     def table(self, rows: Sequence[int] | np.ndarray) -> pd.DataFrame:
         """Points with their rank, HDR and what is known of their households."""
         run, rows = self.run, np.asarray(rows, np.int64)
@@ -281,14 +383,13 @@ class Explorer(Choices):
             {
                 "rank": run.hdr.rank[rows],
                 "what": units["label"],
-                "HDR, %": run.hdr.labels[rows],
-                "density": run.hdr.density[rows],
-                "surprise": run.surprise.score[rows],
+                "density region": [level_text(label) for label in run.hdr.labels[rows]],
                 "mean kWh": units["mean_kwh"],
                 "readings": units["m"],
             }
         )
         known = units[[name for name in units.columns if name not in own]]
+        known = known.rename(columns={name: f"{name} (known)" for name in table.columns})
         return pd.concat([table, known], axis="columns")
 
     def typical(self) -> int:
@@ -304,11 +405,15 @@ class Explorer(Choices):
             self.selected = rows[0]
         return bool(rows)
 
+    def rows_of(self, labels: Sequence[str]) -> list[int]:
+        """The points of these names, as far as the map has them."""
+        return _rows_of(self.run, labels)
+
     def step(self, by: int) -> None:
-        """Go to the next or the previous point by anomaly rank."""
+        """Go to the next or the previous point of the list."""
         if self.run is None:
             return
-        order = self.run.hdr.anomalies
+        order = self.listed_rows()
         place = np.flatnonzero(order == self.selected)
         if not len(order):
             return
@@ -342,9 +447,17 @@ class Explorer(Choices):
         self.notes = {**others, name: text} if text else others
 
 
-def _first_row(run: Run) -> int:
-    """The most anomalous point."""
-    return int([*run.hdr.anomalies, 0][0])
+def _last_row(view: ViewState) -> int:
+    """The last row that a view names, -1 if it names none."""
+    chosen = zip(view.chosen[::2], view.chosen[1::2], strict=True)
+    return max([-1, *view.points, *(start + length - 1 for start, length in chosen)])
+
+
+def point_noun(unit: str, interval_minutes: int) -> str:
+    """What the points of a map are, in words."""
+    if unit in ("profiles", "households"):
+        return "households"
+    return {30: "half-hours", 60: "hours", 15: "quarter-hours"}.get(interval_minutes, "intervals")
 
 
 def _rows_of(run: Run, labels: Sequence[str]) -> list[int]:

@@ -27,6 +27,13 @@ def write_session(view: ViewState, notes: Mapping[str, str], dataset: Dataset) -
     return json.dumps(content, ensure_ascii=False, indent=1).encode()
 
 
+def check_notes(notes: object) -> dict[str, str]:
+    """Return notes from outside by the names of points, none longer than it may be."""
+    if not isinstance(notes, dict) or len(notes) > MAXIMUM_NOTES:
+        raise InputError("the session's notes are damaged; choose another file")
+    return {str(name)[:_MAXIMUM_NAME]: str(text)[:MAXIMUM_NOTE] for name, text in notes.items()}
+
+
 def is_session(content: bytes) -> bool:
     """Whether a file claims to be a session file."""
     return f'"{_FORMAT}"'.encode() in content[:200]
@@ -56,9 +63,7 @@ def read_session(content: bytes, dataset: Dataset) -> tuple[ViewState, dict[str,
             f"reads version {VERSION}; use the Wattfold that saved it"
         )
     view = ViewState.from_json(found.get("scene"))
-    if not isinstance(notes, dict) or len(notes) > MAXIMUM_NOTES:
-        raise InputError("the session's notes are damaged; choose another file")
-    notes = {str(name)[:_MAXIMUM_NAME]: str(text)[:MAXIMUM_NOTE] for name, text in notes.items()}
+    notes = check_notes(notes)
     saved = found.get("dataset")
     digest = saved.get("digest") if isinstance(saved, dict) else None
     if digest == dataset.digest:

@@ -22,6 +22,12 @@ from core.scene.coloring import HDR, LEVEL_NAMES
 VERSION = 1
 LAYERS = ("points", "contours", "labels", "edges")
 MAXIMUM_PINS = 4
+# What of an explorer makes another view: for undo and the address. Zoom does not: the map has its
+# own reset.
+REMEMBERED = (
+    *("run", "selected", "pins", "chosen"),
+    *("color_by", "safe_colors", "hidden", "layers"),
+)
 
 _MAXIMUM_HIDDEN = 1_000
 _MAXIMUM_TEXT = 1_000
@@ -54,6 +60,9 @@ class ViewState:
     ranges : tuple of float, optional
         The part of the plane that is seen, ``(x0, x1, y0, y1)``; all of it if there is none. Two
         views that only differ in it are the same.
+    names : tuple of str
+        The names of the selected and the pinned points, in files alone: rows may be other points
+        for another version of Wattfold.
     """
 
     config: RunConfig
@@ -65,10 +74,16 @@ class ViewState:
     pins: tuple[int, ...] = ()
     chosen: tuple[int, ...] = ()
     ranges: Ranges | None = field(default=None, compare=False)
+    names: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def points(self) -> tuple[int, ...]:
+        """The rows of the selected and the pinned points."""
+        return (*(() if self.selected is None else (self.selected,)), *self.pins)
 
     def to_json(self) -> dict[str, Any]:
         """Return the view as JSON has it, household ids included."""
-        return {"config": self.config.to_json(), **self._drawing()}
+        return {"config": self.config.to_json(), **self._drawing(), "names": list(self.names)}
 
     @classmethod
     def from_json(cls, content: Any) -> Self:
@@ -117,7 +132,7 @@ class ViewState:
 
     def without_points(self) -> Self:
         """Return the view for other data, where rows stand for other points."""
-        return replace(self, selected=None, pins=(), chosen=(), ranges=None)
+        return replace(self, selected=None, pins=(), chosen=(), ranges=None, names=())
 
     def _drawing(self) -> dict[str, Any]:
         return {
@@ -171,6 +186,12 @@ def _checked_drawing(content: Mapping[str, Any]) -> dict[str, Any]:
         given["chosen"] = _runs(content["chosen"])
     if content.get("ranges") is not None:
         given["ranges"] = _ranges(content["ranges"])
+    if content.get("names"):
+        names = _list(content["names"], MAXIMUM_PINS + 1)
+        given["names"] = tuple(_text(name) for name in names)
+        points = (given.get("selected") is not None) + len(given.get("pins", ()))
+        if len(names) != points:
+            raise InputError("the view names more or fewer points than it has")
     return given
 
 

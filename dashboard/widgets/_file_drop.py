@@ -1,6 +1,7 @@
 """A place to drop a file on; the file is received in pieces."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -74,7 +75,7 @@ class FileDrop(JSComponent):
             self._give_up(f"the file cannot be kept here: {error.strerror or error}")
 
     def _begin(self, name: str) -> None:
-        self._close()
+        self._discard()
         self._path = self._place(name)
         self._file = self._path.open("wb")
         self._count = 0
@@ -90,19 +91,26 @@ class FileDrop(JSComponent):
         if len(data) == PIECE_BYTES:
             self.wanted = self._count
             return
+        if self._count == 0:
+            self._give_up("the file is empty")
+            return
         path = self._path
         self._close()
-        if self._count == 0:
-            self._refused("the file is empty")
-        elif path is not None:
+        if path is not None:
             self._received(path)
 
     def _give_up(self, reason: str) -> None:
+        self._discard()
+        self._refused(reason)
+
+    def _discard(self) -> None:
+        """Remove what was received of a file that is not complete, and the folder made for it."""
         path = self._path
         self._close()
         if path is not None:
             path.unlink(missing_ok=True)
-        self._refused(reason)
+            with suppress(OSError):  # other things are in it
+                path.parent.rmdir()
 
     def _close(self) -> None:
         if self._file is not None:

@@ -21,10 +21,10 @@ class JobStatus:
     def __init__(self, *, side: int) -> None:
         stretched: dict[str, Any] = {"sizing_mode": "stretch_width"}
         self.bar = pmui.LinearProgress(
-            value=0, variant="determinate", visible=False, margin=(8, side, 2, side), **stretched
+            value=0, variant="determinate", visible=False, margin=(4, side, 0, side), **stretched
         )
         self.sentence = PlainText(look="quiet", margin=(2, side), **stretched)
-        self.panel = Column(self.bar, self.sentence, margin=0, **stretched)
+        self.panel = Column(self.bar, self.sentence, margin=0, align="center", **stretched)
 
     def say(self, text: str) -> None:
         """Show a sentence and no bar."""

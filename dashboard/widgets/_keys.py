@@ -13,7 +13,8 @@ class PageKeys(JSComponent):
     """Listens for keys, except in text fields; remembers which element had the focus."""
 
     names = param.List(
-        default=[], doc="The keys, as the browser names them; those with Control as ``Control+z``"
+        default=[],
+        doc="The keys, as the browser names them; those with Control as ``Control+Shift+z``",
     )
 
     _esm = Path(__file__).with_name("keys.js")

@@ -6,6 +6,7 @@ import param
 from panel.custom import JSComponent
 
 from core.scene import Coloring, MapScene
+from core.scene.coloring import HDR_TITLE
 
 # Of a scale that every map has its own values on.
 _LOW_TO_HIGH = ((0.0, "low"), (1.0, "high"))
@@ -30,7 +31,8 @@ class ColorKey(JSComponent):
 
     def show_scene(self, scene: MapScene, *, dark: bool = False) -> None:
         """Tell what the colours and shapes of a map say."""
-        self.show_colors(scene.coloring, dark=dark)
+        # How many points are in a region follows from its name.
+        self.show_colors(scene.coloring, dark=dark, counted=scene.coloring.title != HDR_TITLE)
         marked = len(scene.marked)
         self.mark = {"name": scene.mark_name, "note": f"{marked:,}"} if marked else {}
 

@@ -13,7 +13,7 @@ class PlainText(JSComponent):
     text = param.String(default="", doc="Line breaks are kept")
     look: Any = param.Selector(
         default="body",
-        objects=["title", "heading", "body", "quiet", "error", "report"],
+        objects=["brand", "title", "headline", "heading", "body", "quiet", "error", "report"],
         doc="The style of the text",
     )
 

@@ -6,15 +6,24 @@ function typing(event) {
 
 // Lists, menus, tables and sliders have arrow keys of their own.
 function moving(event) {
-  const roles = ["menu", "menuitem", "listbox", "option", "slider", "tab", "grid", "combobox"]
+  const roles = ["menu", "menuitem", "listbox", "option", "slider", "tab", "grid", "combobox",
+    "spinbutton", "radio", "separator", "columnheader", "dialog"]
   return event.composedPath().some((element) =>
     element.getAttribute && roles.includes(element.getAttribute("role")))
 }
 
+// With Control, Shift counts and Caps Lock does not.
+function name_of(event) {
+  if (!event.ctrlKey && !event.metaKey) {
+    return event.key
+  }
+  return `Control+${event.shiftKey ? "Shift+" : ""}${event.key.toLowerCase()}`
+}
+
 export function render({model}) {
   const press = (event) => {
-    const name = (event.ctrlKey || event.metaKey ? "Control+" : "") + event.key
-    if (!model.names.includes(name) || event.altKey) {
+    const name = name_of(event)
+    if (!model.names.includes(name) || event.altKey || event.defaultPrevented) {
       return
     }
     if (typing(event) || (event.key.startsWith("Arrow") && moving(event))) {

@@ -1,16 +1,16 @@
 const STYLE = `
-  .legend {display: flex; flex-wrap: wrap; align-items: center; gap: 2px 4px; font-size: 0.8rem}
-  .title {font-weight: 600; margin-right: 6px}
+  .legend {display: flex; flex-wrap: wrap; align-items: center; gap: 0 2px; font-size: var(--wf-small-size)}
+  .title {font-weight: 600; margin-right: 4px}
   button {display: inline-flex; align-items: center; gap: 5px; font: inherit; color: inherit;
-    background: none; border: 1px solid transparent; border-radius: 12px; padding: 1px 8px 1px 5px;
+    background: none; border: 1px solid transparent; border-radius: 12px; padding: 1px 6px 1px 4px;
     cursor: pointer; max-width: 190px; white-space: nowrap}
   button:hover {border-color: color-mix(in srgb, currentColor 35%, transparent)}
-  button:focus-visible {outline: 2px solid #3b82f6}
+  button:focus-visible {outline: 2px solid var(--wf-accent)}
   button[aria-pressed="false"] {opacity: 0.4; text-decoration: line-through}
-  .dot {flex: none; width: 11px; height: 11px; border-radius: 50%;
+  .dot {flex: none; width: 10px; height: 10px; border-radius: 50%;
     border: 1px solid color-mix(in srgb, currentColor 45%, transparent)}
   .name {overflow: hidden; text-overflow: ellipsis}
-  .note {opacity: 0.65}
+  .note {color: var(--wf-quiet)}
   .mark {display: inline-flex; align-items: center; gap: 5px; padding: 1px 6px; white-space: nowrap}
   .diamond {width: 8px; height: 8px; transform: rotate(45deg); border: 1.5px solid currentColor}
   .scale {display: flex; flex-direction: column; width: 240px; margin-right: 8px}

@@ -1,15 +1,15 @@
 const STYLE = `
   ol {list-style: none; margin: 0; padding: 0; font-size: 0.82rem}
-  button {display: grid; grid-template-columns: 1.6em minmax(0, 1fr) 90px 4.2em; gap: 8px;
+  button {display: grid; grid-template-columns: 1.6em minmax(0, 1fr) 80px 7em; gap: 8px;
     align-items: center; width: 100%; font: inherit; color: inherit; text-align: left;
     background: none; border: 0; border-radius: 4px; padding: 3px 6px; cursor: pointer}
   button:hover {background: color-mix(in srgb, currentColor 9%, transparent)}
-  button:focus-visible {outline: 2px solid #3b82f6}
+  button:focus-visible {outline: 2px solid var(--wf-accent)}
   .number {opacity: 0.6; text-align: right}
   .text {overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
-         color: color-mix(in srgb, #3b82f6 70%, currentColor)}
+         color: var(--wf-accent)}
   .track {height: 6px; border-radius: 3px; background: color-mix(in srgb, currentColor 12%, transparent)}
-  .bar {height: 6px; border-radius: 3px; background: #3b82f6}
+  .bar {height: 6px; border-radius: 3px; background: var(--wf-accent)}
   .note {text-align: right; font-variant-numeric: tabular-nums}`
 
 export function render({model}) {

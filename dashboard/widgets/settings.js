@@ -1,16 +1,16 @@
 const STYLE = `
-  fieldset {box-sizing: border-box; width: 100%; height: 44px; margin: 0 0 3px; padding: 0 4px;
-    border: 1px solid color-mix(in srgb, currentColor 26%, transparent); border-radius: 4px;
+  fieldset {box-sizing: border-box; width: 100%; height: 38px; margin: 0 0 4px; padding: 0 4px;
+    border: 1px solid var(--wf-line); border-radius: var(--wf-radius);
     display: flex; align-items: center; min-inline-size: 0}
-  fieldset:hover {border-color: currentColor}
-  fieldset:focus-within {border-color: #3b82f6; outline: 1px solid #3b82f6}
-  legend {font-size: 0.75rem; line-height: 1; padding: 0 4px; margin-left: 5px; opacity: 0.75}
+  fieldset:hover {border-color: var(--wf-quiet)}
+  fieldset:focus-within {border-color: var(--wf-accent); outline: 1px solid var(--wf-accent)}
+  legend {font-size: var(--wf-tiny-size); color: var(--wf-quiet); line-height: 1; padding: 0 4px; margin-left: 5px}
   button.help {display: inline-flex; justify-content: center; width: 11px; height: 11px;
     margin: 0 0 0 5px; border: 1px solid currentColor; border-radius: 50%; opacity: 1;
     font: 600 7.5px/9px sans-serif; vertical-align: 1px; cursor: help}
   .about {margin: 0 6px 8px; font-size: 0.8rem; line-height: 1.4; opacity: 0.75}
-  input[type=text], select {flex: 1; min-width: 0; font: inherit; font-size: 1rem; color: inherit;
-    background: none; border: 0; outline: none; padding: 0 8px 5px}
+  input[type=text], select {flex: 1; min-width: 0; font: inherit; font-size: var(--wf-body-size); color: inherit;
+    background: none; border: 0; outline: none; padding: 0 8px 6px}
   select {appearance: none; cursor: pointer}
   .choice::after {content: ""; margin: 0 9px 5px; border: 5px solid transparent;
     border-top-color: currentColor; border-bottom: 0; opacity: 0.6; pointer-events: none}
@@ -22,7 +22,7 @@ const STYLE = `
   button:disabled {opacity: 0.25; cursor: default; background: none}
   .switch {display: flex; align-items: center; margin: 4px 0 8px 4px}
   .switch label {padding-left: 10px; cursor: pointer}
-  input[type=checkbox] {width: 18px; height: 18px; margin: 0; accent-color: #3b82f6}`
+  input[type=checkbox] {width: 18px; height: 18px; margin: 0; accent-color: var(--wf-accent)}`
 
 const element = (tag, attributes = {}, ...children) => {
   const made = Object.assign(document.createElement(tag), attributes)

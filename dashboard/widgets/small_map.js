@@ -8,8 +8,8 @@ const STYLE = `
     border: 0; border-radius: 4px; padding: 0 3px; margin-left: -3px; text-align: left;
     overflow: hidden; text-overflow: ellipsis; white-space: nowrap}
   .open:enabled {cursor: pointer}
-  .open:enabled:hover, .open:focus-visible {color: color-mix(in srgb, #3b82f6 70%, currentColor); text-decoration: underline}
-  .open:focus-visible {outline: 2px solid #3b82f6}
+  .open:enabled:hover, .open:focus-visible {color: var(--wf-accent); text-decoration: underline}
+  .open:focus-visible {outline: 2px solid var(--wf-accent)}
   .figures {display: flex; flex-wrap: wrap; gap: 0 9px; min-height: 1.35em;
     font-variant-numeric: tabular-nums; white-space: nowrap}
   .figures .what {opacity: 0.62; margin-right: 3px}
@@ -24,7 +24,7 @@ const STYLE = `
     overflow-wrap: anywhere}
   .cover span {opacity: 0.7; max-height: 100%; overflow: auto}
   .failed .cover span {opacity: 1; color: #d32f2f; font-weight: 500}
-  .bar {position: absolute; left: 0; bottom: 0; height: 3px; background: #3b82f6;
+  .bar {position: absolute; left: 0; bottom: 0; height: 3px; background: var(--wf-accent);
     transition: width 0.2s}
   .tip {position: absolute; z-index: 2; pointer-events: none; padding: 1px 6px; border-radius: 4px;
     background: #1f2937; color: #fff; font-size: 0.72rem; white-space: nowrap; max-width: 94%;

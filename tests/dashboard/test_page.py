@@ -1,14 +1,17 @@
 """The page in a real browser, on the demo data."""
 
 import csv
+import itertools
 import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from page_driver import MINUTE, Driver
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
+from core.anomalies import find_anomalies
 from core.readings import Dataset
 from core.runs import RunConfig, run
 from core.scene.coloring import color_points
@@ -32,26 +35,59 @@ def result(dataset):
 
 
 @pytest.fixture(scope="module")
-def driver(browser, served):
-    """The page with its first map drawn; at the end, nothing must have gone wrong in it.
+def unusual(dataset):
+    """The households that the page lists, the most unusual first."""
+    found = find_anomalies(dataset, RunConfig(), seed=RunConfig().seed)
+    return found.table[found.table["household"].isin(list(found.findings))]
 
-    The tests go on where the one before left it, as a person does: opening it is the dear part.
-    """
-    page = browser.new_page(viewport={"width": 1366, "height": 768}, accept_downloads=True)
+
+@pytest.fixture(scope="module")
+def context(browser, served):
+    """A browser's window; at the end, nothing must have gone wrong in it."""
+    context = browser.new_context(
+        viewport={"width": 1366, "height": 768}, accept_downloads=True, color_scheme="light"
+    )
     errors: list[str] = []
     hosts: set[str] = set()
-    page.on("console", lambda message: message.type == "error" and errors.append(message.text))
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
-    page.on("dialog", lambda dialog: errors.append("a dialog opened"))
-    page.goto(served, timeout=3 * MINUTE)
-    driver = Driver(page)
-    driver.wait_for_map()
-    driver.page.wait_for_timeout(3000)  # the browser lays out what has arrived
-    yield driver
-    page.close()
+    context.on("console", lambda message: message.type == "error" and errors.append(message.text))
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    context.on("request", lambda request: hosts.add(request.url.split("/")[2]))
+    context.on("dialog", lambda dialog: errors.append("a dialog opened"))
+    yield context
+    context.close()
     assert errors == []
     assert {host for host in hosts if host} == {served.removeprefix("http://")}
+
+
+@pytest.fixture
+def fresh(context, served):
+    """The page, freshly opened by somebody who was never here, with its first map drawn."""
+    page = context.new_page()
+    driver = Driver(page)
+    driver.open(served)
+    yield driver
+    page.evaluate("() => localStorage.clear()")
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def opened(context, served):
+    """A page for the tests that only look around on the first map: opening one is the dear part."""
+    driver = Driver(context.new_page())
+    driver.open(served)
+    yield driver
+    driver.page.close()
+
+
+@pytest.fixture
+def driver(opened, served, unusual):
+    """That page as it opens: its view reset, or opened anew after a test that failed."""
+    yield opened
+    try:
+        opened.reset(first=unusual["household"].iat[0])
+    except (Error, AssertionError):
+        opened.page.evaluate("() => localStorage.clear()")
+        opened.open(served)
 
 
 def expected_bars(kwh, low, high):
@@ -60,11 +96,39 @@ def expected_bars(kwh, low, high):
     return 100 * np.histogram(np.minimum(kwh, edges[-1]), edges)[0] / len(kwh)
 
 
-def test_it_opens_on_the_first_anomaly(driver, result):
-    label = result.units["label"].iat[result.hdr.anomalies[0]]
-    driver.expect_title(label)
-    expect(driver.page.get_by_text(re.compile(f"^Anomaly rank 1 of {result.n}"))).to_be_visible()
-    assert driver.row(0).inner_text() == label
+def test_it_opens_on_the_most_unusual_home(driver, unusual):
+    driver.expect_title(unusual["household"].iat[0])
+    # In the list and as the headline of its story.
+    expect(driver.page.get_by_text(unusual["reason"].iat[0], exact=True)).to_have_count(2)
+    assert driver.row(0).inner_text() == unusual["household"].iat[0]
+    sure = int((unusual["q"] <= 0.1).sum()) or "None"
+    counts = re.compile(
+        rf"^{sure} of \d+ homes (is|are) clearly unusual.* of these {len(unusual)} "
+    )
+    expect(driver.page.get_by_text(counts)).to_be_visible()
+
+
+def test_the_map_marks_what_is_listed(driver, unusual, result):
+    def wait_for_marks(labels):
+        wanted = ",".join(sorted(labels))
+        driver.wait_until(
+            "markers.data.label.filter((_, row) => markers.data.marker[row] == 'diamond')"
+            f".sort().join() == '{wanted}'"
+        )
+
+    wait_for_marks(unusual["household"].head(10))
+    driver.button("Isolated on this map").click()
+    isolated = result.units["label"].iloc[result.hdr.anomalies]
+    wait_for_marks(isolated)
+    expect(driver.row(0)).to_have_text(isolated.iat[0])
+    driver.button("Unusual homes").click()
+    wait_for_marks(unusual["household"].head(10))
+    driver.button("by size").click()
+    by_size = unusual.sort_values("kwh_per_week", key=abs, ascending=False, kind="stable")
+    expect(driver.row(0)).to_have_text(by_size["household"].iat[0])
+    wait_for_marks(by_size["household"].head(10))
+    driver.button("by evidence").click()
+    expect(driver.row(0)).to_have_text(unusual["household"].iat[0])
 
 
 def test_markers_stand_where_the_run_puts_them(driver, result):
@@ -98,9 +162,6 @@ def test_taps_show_the_readings_behind_points(driver, dataset, result, zoomed):
         driver.wait_for_medians(medians)
         bars = driver.source("share")
         np.testing.assert_allclose(bars["share"], expected_bars(kwh, bars["low"], bars["high"]))
-    if zoomed:
-        driver.tool("Reset")
-        driver.wait_until(f"plot.x_range.end - plot.x_range.start > {np.ptp(result.y[:, 0])}")
 
 
 def test_the_neighbours_are_listed_and_lead_on(driver, result):
@@ -110,29 +171,30 @@ def test_the_neighbours_are_listed_and_lead_on(driver, result):
     first = int(result.neighbors.indices[row, 0])
     label = result.units["label"].iat[first]
     expect(links.first).to_contain_text(label)
-    expect(links.first).to_contain_text(f"{result.neighbors.distances[row, 0]:.4f}")
+    different = 100 * result.neighbors.distances[row, 0] / 336
+    expect(links.first).to_contain_text(f"{different:.0f} % different")
     links.first.click()
     driver.expect_title(label)
 
 
-def test_a_click_in_the_table_goes_to_the_point_and_back(driver, result):
+def test_a_click_in_the_table_goes_to_the_point_and_back(driver, result, unusual):
     label = driver.row(1).inner_text()
     driver.row(1).click()
     driver.expect_title(label)
-    row = int(result.hdr.anomalies[2])
+    row = result.units["label"].tolist().index(unusual["household"].iat[2])
     driver.tap(*result.y[row])
     driver.expect_title(result.units["label"].iat[row])
     selected = driver.page.locator(".tabulator-row.tabulator-selected:visible")
     expect(selected).to_contain_text(result.units["label"].iat[row])
 
 
-def test_keys_walk_through_the_anomalies_and_search(driver, result):
+def test_keys_walk_through_the_list_and_search(driver, result, unusual):
     driver.row(0).click()
     driver.page.locator("h2").first.click()  # away from the table, which has arrows of its own
     driver.page.keyboard.press("ArrowDown")
-    driver.expect_title(result.units["label"].iat[result.hdr.anomalies[1]])
+    driver.expect_title(unusual["household"].iat[1])
     driver.page.keyboard.press("ArrowUp")
-    driver.expect_title(result.units["label"].iat[result.hdr.anomalies[0]])
+    driver.expect_title(unusual["household"].iat[0])
     driver.page.keyboard.press("/")
     expect(driver.page.get_by_role("combobox", name="Find", exact=True)).to_be_focused()
     wanted = result.units["label"].iat[7]
@@ -169,91 +231,83 @@ def test_the_legend_hides_levels(driver, result):
     )
 
 
-def test_layers_are_switched_one_by_one(driver):
-    driver.button("contours").click()
-    driver.wait_until(
+def test_layers_are_switched_one_by_one(fresh):
+    fresh.button("contours").click()
+    fresh.wait_until(
         "models.some(model => model.type == 'ColumnDataSource' && 'xs' in model.data && "
         "'ys' in model.data && model.data.xs.length > 5)"
     )
-    driver.button("contours").click()
 
 
-def test_points_in_a_box_are_listed_and_downloaded(driver, result):
+def test_points_in_a_box_are_listed_and_downloaded(fresh, result):
     corner, other = np.quantile(result.y, 0.25, axis=0), np.quantile(result.y, 0.75, axis=0)
-    driver.tool("Box Select")
-    driver.drag(tuple(corner), tuple(other))
+    fresh.tool("Box Select")
+    fresh.drag(tuple(corner), tuple(other))
     inside = ((result.y > corner) & (result.y < other)).all(axis=1)
     text = f"{inside.sum():,} of {result.n:,} points chosen"
-    expect(driver.page.get_by_text(text)).to_be_visible()
-    with driver.page.expect_download() as download:
-        driver.page.get_by_text("Download CSV").click()
+    expect(fresh.page.get_by_text(text)).to_be_visible()
+    with fresh.page.expect_download() as download:
+        fresh.page.get_by_text("Download CSV").click()
     with Path(download.value.path()).open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert {row["label"] for row in rows} == set(result.units["label"][inside])
     np.testing.assert_allclose(
         [float(row["mean_kwh"]) for row in rows], result.units["mean_kwh"][inside], rtol=1e-9
     )
-    driver.page.locator("h2").first.click()
-    driver.page.keyboard.press("Escape")
-    expect(driver.page.get_by_text(re.compile("points chosen"))).to_have_count(0)
-    driver.tool("Lasso Select")
+    fresh.page.locator("h2").first.click()
+    fresh.page.keyboard.press("Escape")
+    expect(fresh.page.get_by_text(re.compile("points chosen"))).to_have_count(0)
+    fresh.tool("Lasso Select")
     x, y = result.y[result.hdr.anomalies[0]]
     wide, high = np.ptp(result.y, axis=0) / 30
-    driver.drag((x - wide, y - high), (x + wide, y - high), (x, y + 1.5 * high), (x - wide, y))
-    expect(driver.page.get_by_text(re.compile(f"^1 of {result.n} points chosen"))).to_be_visible()
-    driver.page.keyboard.press("Escape")
-    driver.tool("Pan")
-    driver.page.get_by_role("tab", name="Anomalies").click()
+    fresh.drag((x - wide, y - high), (x + wide, y - high), (x, y + 1.5 * high), (x - wide, y))
+    expect(fresh.page.get_by_text(re.compile(f"^1 of {result.n} points chosen"))).to_be_visible()
 
 
-def test_pins_are_compared(driver, result):
+def test_pins_are_compared(fresh, unusual):
     for number in (0, 1):
-        driver.row(number).click()
-        driver.expect_title(result.units["label"].iat[result.hdr.anomalies[number]])
-        driver.button("Pin").click()
-        expect(driver.button("Unpin").nth(number)).to_be_attached()
+        fresh.row(number).click()
+        fresh.expect_title(unusual["household"].iat[number])
+        fresh.button("Pin").click()
+        expect(fresh.button("Unpin").nth(number)).to_be_attached()
     pinned = "models.filter(model => model.type == 'Figure' && model.tags.includes('pinned'))"
     ends = f"{pinned}.map(plot => plot.y_range.end)"
     # Of four figures; the distributions share their axis, and so do the weeks.
-    driver.wait_until(f"{ends}.length == 4 && new Set({ends}).size == 2")
-    for number in (0, 1):
-        driver.row(number).click()
-        driver.expect_title(result.units["label"].iat[result.hdr.anomalies[number]])
-        driver.button("Unpin").first.click()
-        expect(driver.button("Pin")).to_be_visible()
+    fresh.wait_until(f"{ends}.length == 4 && new Set({ends}).size == 2")
+    fresh.button("Unpin").first.click()
+    expect(fresh.button("Unpin")).to_have_count(1)
 
 
-def test_a_household_opens_into_its_week_and_back(driver, dataset, result):
-    driver.row(0).click()
-    household = result.units["label"].iat[result.hdr.anomalies[0]]
-    driver.expect_title(household)
-    driver.button("Open its week").click()
-    driver.wait_for_map(336)
-    expect(driver.page.locator("h2").first).to_have_text(
+def test_a_household_opens_into_its_week_and_back(fresh, result, unusual):
+    fresh.row(0).click()
+    household = unusual["household"].iat[0]
+    fresh.expect_title(household)
+    fresh.button("Open its week").click()
+    fresh.wait_for_map(336)
+    expect(fresh.page.locator("h2").first).to_have_text(
         re.compile(r"^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d\d:\d\d–\d\d:\d\d$")
     )
-    driver.choose("Colour by", "Time of day")
-    driver.choose("Colour by", "Day of week")
+    fresh.choose("Colour by", "Time of day")
+    fresh.choose("Colour by", "Day of week")
     # Days are no colour of the map that one comes back to: it has its own again.
-    driver.button("Back to all households").click()
-    driver.wait_for_map(result.n)
-    driver.expect_title(household)
-    expect(driver.page.get_by_role("combobox", name="Colour by")).to_have_text("HDR")
+    fresh.button("Back to all households").click()
+    fresh.wait_for_map(result.n)
+    fresh.expect_title(household)
+    expect(fresh.page.get_by_role("combobox", name="Colour by")).to_have_text("HDR")
 
 
-def test_another_method_draws_another_map(driver):
-    driver.choose("Map by", "Laplacian eigenmaps")
-    driver.wait_until("plot.below[0].axis_label == 'Laplacian eigenmaps 1'")
-    driver.choose("Neighbours by", "k-d tree")
-    expect(driver.page.get_by_label("epsilon", exact=True)).to_be_visible()
-    driver.choose("Map by", "ISOMAP")
-    driver.wait_until("plot.below[0].axis_label == 'ISOMAP 1'")
-    driver.choose("Neighbours by", "Automatic")
+def test_another_method_draws_another_map(fresh):
+    fresh.choose("Map by", "Laplacian eigenmaps")
+    fresh.wait_until("plot.below[0].axis_label == 'Laplacian eigenmaps 1'")
+    fresh.choose("Neighbours by", "k-d tree")
+    expect(fresh.page.get_by_label("epsilon", exact=True)).to_be_visible()
+    fresh.choose("Map by", "ISOMAP")
+    fresh.wait_until("plot.below[0].axis_label == 'ISOMAP 1'")
 
 
-def test_a_setting_is_typed_and_stepped_within_its_bounds(driver, dataset, result):
-    driver.choose("Neighbours by", "k-d tree")
-    epsilon = driver.page.get_by_role("spinbutton", name="epsilon")
+def test_a_setting_is_typed_and_stepped_within_its_bounds(fresh, dataset, result):
+    fresh.choose("Neighbours by", "k-d tree")
+    epsilon = fresh.page.get_by_role("spinbutton", name="epsilon")
     for typed, shown in (("-3", "0.0"), ("0,2", "0.2"), ("many", "0.2")):
         epsilon.fill(typed)
         epsilon.press("Enter")
@@ -263,7 +317,7 @@ def test_a_setting_is_typed_and_stepped_within_its_bounds(driver, dataset, resul
     epsilon.fill("1.5")
     epsilon.press("ArrowDown")
     expect(epsilon).to_have_value("1.4")
-    leaf_size = driver.page.get_by_role("spinbutton", name="leaf size")
+    leaf_size = fresh.page.get_by_role("spinbutton", name="leaf size")
     leaf_size.fill("1,000")
     leaf_size.press("Enter")
     expect(leaf_size).to_have_value("1000")
@@ -275,89 +329,176 @@ def test_a_setting_is_typed_and_stepped_within_its_bounds(driver, dataset, resul
     expect(epsilon).to_have_value("5.00")
     epsilon.press("Enter")
     expect(epsilon).to_have_value("5.0")
-    driver.wait_for_map(result.n)
-    view = ViewState.from_token(driver.share().removeprefix("?view="), dataset)
+    fresh.wait_for_map(result.n)
+    view = ViewState.from_token(fresh.share().removeprefix("?view="), dataset)
     assert view.config.neighbors_parameters == {"epsilon": 5.0, "leaf_size": 1000}
-    driver.choose("Neighbours by", "Automatic")
+    fresh.choose("Neighbours by", "Automatic")
     expect(epsilon).to_have_count(0)
-    driver.wait_for_map(result.n)
 
 
-def test_a_setting_says_what_it_is_for(driver, result):
-    driver.choose("Neighbours by", "k-d tree")
-    about = driver.page.get_by_text(re.compile(r"^A distance found is at most"))
+def test_a_setting_says_what_it_is_for(fresh, result):
+    fresh.choose("Neighbours by", "k-d tree")
+    about = fresh.page.get_by_text(re.compile(r"^A distance found is at most"))
     expect(about).to_be_hidden()
-    driver.button("About epsilon").press("Enter")
+    fresh.button("About epsilon").press("Enter")
     expect(about).to_be_visible()
-    expect(driver.page.get_by_label("epsilon", exact=True)).to_have_accessible_description(
+    expect(fresh.page.get_by_label("epsilon", exact=True)).to_have_accessible_description(
         re.compile(r"^A distance found is at most")
     )
-    driver.choose("Neighbours by", "Automatic")
-    driver.wait_for_map(result.n)
 
 
-def test_bad_choices_are_explained_and_the_map_stays(driver, result):
-    driver.choose("Distance", "Jensen–Shannon")
-    driver.wait_for_map(result.n)
-    driver.choose("Neighbours by", "k-d tree")
-    expect(driver.page.get_by_role("alert")).to_contain_text("cannot be searched")
-    assert len(driver.markers()["x"]) == result.n
-    driver.choose("Neighbours by", "Automatic")
-    driver.choose("Distance", "Total variation")
-    expect(driver.page.get_by_role("alert")).to_have_count(0)
+def test_bad_choices_are_explained_and_the_map_stays(fresh, result):
+    fresh.choose("Distance", "Jensen–Shannon")
+    fresh.wait_for_map(result.n)
+    fresh.choose("Neighbours by", "k-d tree")
+    expect(fresh.page.get_by_role("alert")).to_contain_text("cannot be searched")
+    assert len(fresh.markers()["x"]) == result.n
+    fresh.choose("Neighbours by", "Automatic")
+    fresh.choose("Distance", "Total variation")
+    expect(fresh.page.get_by_role("alert")).to_have_count(0)
 
 
-def test_some_households_are_mapped_alone(driver, result):
-    driver.choose("Households", "Ten anomalous")
-    driver.wait_for_map(10)
+def test_some_households_are_mapped_alone(fresh, result):
+    fresh.choose("Households", "Ten anomalous")
+    fresh.wait_for_map(10)
     labels = result.units["label"].iloc[result.hdr.anomalies]
-    assert set(driver.markers()["label"]) == set(labels)
-    driver.choose("Households", "All")
-    driver.wait_for_map(result.n)
+    assert set(fresh.markers()["label"]) == set(labels)
+    fresh.choose("Households", "All")
+    fresh.wait_for_map(result.n)
 
 
-def test_a_long_run_is_cancelled_and_the_map_stays(driver, result):
-    driver.choose("Map by", "t-SNE")
-    driver.wait_until("plot.below[0].axis_label == 't-SNE 1'")
-    iterations = driver.page.get_by_role("spinbutton", name=re.compile("^iterations"))
+def test_a_long_run_is_cancelled_and_the_map_stays(fresh, result):
+    fresh.choose("Map by", "t-SNE")
+    fresh.wait_until("plot.below[0].axis_label == 't-SNE 1'")
+    iterations = fresh.page.get_by_role("spinbutton", name=re.compile("^iterations"))
     iterations.fill("100000")
     iterations.press("Enter")
-    before = driver.markers()
-    driver.button("Cancel").click()
-    expect(driver.page.get_by_text("Cancelled; the map is as before.")).to_be_visible()
-    expect(driver.button("Cancel")).to_have_count(0)
-    assert driver.markers() == before
-    driver.choose("Map by", "ISOMAP")
-    driver.wait_for_map(result.n)
+    before = fresh.markers()
+    fresh.button("Cancel").click()
+    expect(fresh.page.get_by_text("Cancelled; the map is as before.")).to_be_visible()
+    expect(fresh.button("Cancel")).to_have_count(0)
+    assert fresh.markers() == before
 
 
-def test_the_data_tab_shows_the_health_report(driver):
-    driver.page.get_by_role("tab", name="Data").click()
-    expect(driver.page.get_by_text("accepted", exact=False).first).to_be_visible()
-    driver.page.get_by_role("tab", name="Explore").click()
+def test_the_data_tab_shows_the_health_report(fresh):
+    fresh.page.get_by_role("tab", name="Data").click()
+    expect(fresh.page.get_by_text("accepted", exact=False).first).to_be_visible()
 
 
-def test_dark_and_light(driver, tmp_path_factory):
+def test_dark_and_light(fresh, tmp_path_factory):
     screenshots = tmp_path_factory.mktemp("screenshots")
-    driver.page.screenshot(path=screenshots / "light.png")
+    fresh.page.screenshot(path=screenshots / "light.png")
     background = "() => getComputedStyle(document.querySelector('main') ?? document.body).color"
-    light = driver.page.evaluate(background)
-    driver.button("Toggle theme").click()
-    driver.page.wait_for_function(f"({background})() != '{light}'")
-    driver.page.screenshot(path=screenshots / "dark.png")
-    driver.button("Toggle theme").click()
+    light = fresh.page.evaluate(background)
+    fresh.button("Toggle theme").click()
+    fresh.page.wait_for_function(f"({background})() != '{light}'")
+    fresh.page.screenshot(path=screenshots / "dark.png")
 
 
-def test_two_sessions_do_not_disturb_each_other_and_reload_works(driver, browser, served):
+def test_two_sessions_do_not_disturb_each_other_and_reload_works(fresh, browser, served):
     second = browser.new_page(viewport={"width": 1366, "height": 768})
-    second.goto(served, timeout=3 * MINUTE)
     other = Driver(second)
-    other.wait_for_map()
-    before = driver.title()
+    other.open(served)
+    before = fresh.title()
     other.row(3).click()
     other.expect_title(other.row(3).inner_text())
-    assert driver.title() == before
-    second.reload()
-    other.wait_for_map()
-    other.expect_title(other.row(0).inner_text())
+    assert fresh.title() == before
     second.close()
+
+
+def test_the_address_keeps_the_view_and_goes_back_and_forward(fresh, unusual):
+    page, names = fresh.page, unusual["household"].tolist()
+    expect(page).to_have_title(re.compile("ISOMAP · total variation · 20 neighbours"))
+    for number in (2, 3):
+        fresh.row(number).click()
+        fresh.expect_title(names[number])
+        expect(page).to_have_url(re.compile(r"\?view="))
+    page.wait_for_function("() => history.length >= 3")
+    page.go_back()
+    fresh.expect_title(names[2])
+    page.go_back()
+    fresh.expect_title(names[0])
+    page.go_forward()
+    fresh.expect_title(names[2])
+    page.reload()
+    fresh.expect_title(names[2])
+
+
+def test_notes_and_pins_outlive_the_page(fresh, served, unusual):
+    note = fresh.page.get_by_role("textbox", name="Note")
+    note.fill("vacant since May")
+    note.press("Tab")
+    fresh.button("Pin").click()
+    kept = "() => JSON.stringify({...localStorage})"
+    name = unusual["household"].iat[0]
+    fresh.page.wait_for_function(
+        f"name => ({kept})().includes('vacant') && ({kept})().includes(`[\\\\\"${{name}}`)",
+        arg=name,
+    )
+    fresh.open(served)
+    expect(note).to_have_value("vacant since May")
+    expect(fresh.button("Unpin").first).to_be_visible()
+
+
+def test_keys_zoom_the_map_and_show_all_of_it(fresh):
+    def width():
+        (low, high) = fresh.figure()["x"]
+        return high - low
+
+    whole = width()
+    fresh.page.locator("h2").first.click()
+    fresh.page.keyboard.press("+")
+    fresh.wait_until(f"plot.x_range.end - plot.x_range.start < {0.8 * whole}")
+    fresh.page.keyboard.press("0")
+    fresh.wait_until(f"Math.abs(plot.x_range.end - plot.x_range.start - {whole}) < {whole / 1000}")
+
+
+def test_a_period_makes_another_map(fresh, dataset, result):
+    fresh.open_settings()
+    first = fresh.page.get_by_role("textbox", name="From")
+    expect(first).to_have_value(dataset.households["first"].min().date().isoformat())
+    middle = (dataset.households["first"].min() + pd.Timedelta(days=28)).date().isoformat()
+    fresh.mark()
+    first.fill(middle)
+    first.blur()
+    fresh.wait_for_news()
+    view = ViewState.from_token(fresh.share().removeprefix("?view="), dataset)
+    assert (view.config.first_day, view.config.last_day) == (middle, None)
+
+
+@pytest.mark.parametrize("size", [(1366, 768, 0.4), (1920, 1080, 0.5)])
+def test_the_map_has_most_of_the_window(browser, served, size):
+    width, height, least = size
+    page = browser.new_page(viewport={"width": width, "height": height})
+    Driver(page).open(served)
+    share = page.evaluate(
+        f"() => {{{Driver.DEFINITIONS}; const {{width, height}} = "
+        "Bokeh.index.find_one_by_id(plot.id).frame.bbox; "
+        "return width * height / (innerWidth * innerHeight)}"
+    )
+    bar = page.locator("header").bounding_box()
+    page.close()
+    assert share >= least
+    assert bar["height"] <= 44
+
+
+@pytest.mark.parametrize("width", [1024, 1366, 3840, 390])
+def test_no_pane_covers_another(browser, served, width):
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    Driver(page).open(served)
+    boxes = [
+        page.get_by_role("region", name=name).bounding_box()
+        for name in ("the tables", "the selected point")
+    ]
+    boxes.append(page.locator("header").bounding_box())
+    overflow = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+    page.close()
+    assert overflow <= 0
+    for one, other in itertools.combinations(boxes, 2):
+        apart = (
+            one["x"] + one["width"] <= other["x"] + 1
+            or other["x"] + other["width"] <= one["x"] + 1
+            or one["y"] + one["height"] <= other["y"] + 1
+            or other["y"] + other["height"] <= one["y"] + 1
+        )
+        assert apart, (one, other)

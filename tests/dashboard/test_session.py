@@ -13,7 +13,10 @@ import pytest
 from bokeh.model import Model
 
 import dashboard
+from core.demo import make_demo
+from core.errors import InputError
 from core.readings import Dataset
+from core.readings.dataset import DatasetChangedError
 from dashboard.session import Session, _make_frame
 
 
@@ -25,6 +28,39 @@ def test_a_session_that_is_disposed_of_is_forgotten(demo_path):
     del session
     gc.collect()
     assert [part() for part in left] == [None, None, None]
+
+
+@pytest.fixture
+def session(tmp_path):
+    session = Session(make_demo(tmp_path / "demo", households=12, days=21, seed=1))
+    yield session
+    session.dispose()
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_data_that_are_replaced_are_told_and_a_reload_is_offered(session):
+    session.look_at_dataset()
+    assert session.notice.text == ""
+    make_demo(session.page.dataset.path, households=12, days=21, seed=2)
+    session.look_at_dataset()
+    assert "were replaced, moved or changed" in session.notice.text
+    assert session.notice.offers_reload
+    # A worker does not compute on the new data for a page that shows the old.
+    with pytest.raises(DatasetChangedError, match="reload the page"):
+        session.page.workspace.paths.open()
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_a_failure_is_told_by_a_number_that_the_log_has(session, caplog):
+    error = KeyError("Smith")
+    session.tell_failure(error)
+    (record,) = caplog.records
+    assert record.reference in session.notice.text
+    assert record.exc_info[1] is error
+    assert "Smith" not in session.notice.text
+    session.tell_failure(InputError("there is no household 'Smith'"))
+    assert session.notice.text == "there is no household 'Smith'"  # theirs, and of use to them
+    assert len(caplog.records) == 1
 
 
 def busy_watchers() -> int:

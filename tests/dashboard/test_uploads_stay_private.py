@@ -69,10 +69,12 @@ def test_everything_that_can_be_done_with_an_upload(session, shared, turns, tmp_
     # The readings, from the browser's first message on.
     session.data.open()
     content = readings()
-    session.data.drop._take({"name": "mine.csv"})
+    session.data.drop._take({"files": [["mine.csv", len(content)]]})
     while session.data.drop.wanted >= 0:
         start = session.data.drop.wanted
         session.data.drop._take({"data": content[start : start + (1 << 20)]})
+    turns.run_until(lambda: session.data.start.visible)
+    session.data.start.clicks += 1
     turns.run_until(lambda: session.data.use.visible)
     session.data.use.clicks += 1
 
@@ -105,7 +107,8 @@ def test_everything_that_can_be_done_with_an_upload(session, shared, turns, tmp_
 
     # Nothing of it is outside the session's folder.
     assert Store(shared).entries() == []
-    (folder,) = (tmp_path / "tmp" / f"wattfold-sessions-{os.getuid()}").iterdir()
+    (server,) = (tmp_path / "tmp" / f"wattfold-sessions-{os.getuid()}").iterdir()
+    (folder,) = (path for path in server.iterdir() if path.is_dir())
     kept = [path for path in files_in(folder) if "store" in path.parts]
     assert {"embedding", "overview", "quality"} <= {path.parts[-3] for path in kept}
     outside = [path for path in files_in(tmp_path) if folder not in path.parents]

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import shutil
+import socket
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -49,8 +50,9 @@ class Site:
 
     def make_map(self, dataset: Dataset, **choices: str) -> None:
         """Have a map in the store, so that no page waits for it."""
-        config = Explorer(dataset, **choices).config()
-        Runner(dataset, store=self.store).run(config)
+        explorer = Explorer(dataset)
+        explorer.param.update(**choices)  # a choice can change others, as on the page
+        Runner(dataset, store=self.store).run(explorer.config())
 
     def opened(self) -> list[int]:
         """How many sessions each process has had."""
@@ -98,13 +100,44 @@ def test_a_session_stays_on_its_process(site):
     run_alone(visit())
 
 
+def test_a_thousand_slow_clients_hold_nobody_up(site):
+    address = ("localhost", int(site.host.partition(":")[2]))
+    with ExitStack() as stack:
+        slow = []
+        for _ in range(1000):
+            slow.append(stack.enter_context(socket.create_connection(address, timeout=10)))
+            slow[-1].sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+
+        async def visit() -> None:
+            async with PageClient(site.host) as page:
+                assert "roots" in await page.pull()
+
+        run_alone(visit())
+        # None of them has reached a process of Wattfold; nginx gives up on all.
+        for port in site.ports:
+            assert fetch(f"localhost:{port}", "/healthz")[0] == 200
+        assert all(is_given_up(each) for each in slow)
+
+
+def is_given_up(connection: socket.socket) -> bool:
+    connection.settimeout(60)
+    try:
+        while connection.recv(4096):  # 408, perhaps
+            pass
+    except ConnectionResetError:
+        pass
+    except TimeoutError:
+        return False
+    return True
+
+
 MARK = "this entry was stored by the test"
 
 
 def test_both_processes_wait_for_one_computation_and_read_it(site, demo_path):
     """The test computes what both are asked for, and stores the end of it while they wait."""
     before = set(site.store.path.glob("density/*"))
-    site.make_map(Dataset.open(demo_path), method="laplacian")
+    site.make_map(Dataset.open(demo_path), unit="households")
     (stored,) = set(site.store.path.glob("density/*")) - before
     digest = stored.name
     entry = site.store.get("density", digest)
@@ -121,9 +154,9 @@ def test_both_processes_wait_for_one_computation_and_read_it(site, demo_path):
                     (choice,) = (
                         model
                         for model, _, found in models_in(document)
-                        if found.get("label") == "Map by"
+                        if found.get("label") == "Each point shows"
                     )
-                    answer = await page.patch(choice, "value", "laplacian")
+                    answer = await page.patch(choice, "value", "households")
                     assert answer["msgtype"] == "OK"
                 for page in pages:
                     await wait_for_text(page, "Waiting for the same computation")

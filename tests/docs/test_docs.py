@@ -154,3 +154,11 @@ def test_the_variables_of_the_environment_are_those_of_the_code():
 
 def test_the_picture_of_the_pipeline_is_that_of_the_script():
     assert pipeline_picture.PICTURE.read_text(encoding="utf-8") == pipeline_picture.draw()
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
+def test_the_modules_that_a_page_names_are_there(page):
+    named = re.findall(
+        r"`((?:core|dashboard|tests|benchmarks|deploy)/[\w./@-]+)`", page.read_text("utf-8")
+    )
+    assert [name for name in named if not (DOCS.parent / name).exists()] == []

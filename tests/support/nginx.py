@@ -17,7 +17,7 @@ _MAIN = """
 daemon off;
 pid {folder}/nginx.pid;
 error_log {folder}/error.log;
-events {{}}
+{limits}
 http {{
     access_log off;
     client_body_temp_path {folder}/body;
@@ -28,6 +28,15 @@ http {{
     include {folder}/wattfold.conf;
 }}
 """
+
+
+def main_limits() -> str:
+    """The lines that the configuration asks to be set in nginx's own file."""
+    marked = re.findall(
+        r"^#   (worker_rlimit_nofile .*|events .*)$", CONFIGURATION.read_text(), re.M
+    )
+    assert len(marked) == 2
+    return "\n".join(marked)
 
 
 def adapt(text: str, *, port: int, servers: Sequence[int]) -> str:
@@ -47,7 +56,7 @@ def behind_nginx(folder: Path, *, port: int, servers: Sequence[int]) -> Iterator
     folder.mkdir(exist_ok=True)
     configuration = adapt(CONFIGURATION.read_text(), port=port, servers=servers)
     (folder / "wattfold.conf").write_text(configuration)
-    (folder / "nginx.conf").write_text(_MAIN.format(folder=folder))
+    (folder / "nginx.conf").write_text(_MAIN.format(folder=folder, limits=main_limits()))
     command = [PROGRAM, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
     with subprocess.Popen(command) as process:
         address = f"http://localhost:{port}"

@@ -24,14 +24,38 @@ class Driver:
     def __init__(self, page: Page) -> None:
         self.page = page
 
+    def open(self, address: str) -> None:
+        """Open the page and wait until its first map and its first point are drawn."""
+        self.page.goto(address, timeout=3 * MINUTE)
+        self.wait_for_map()
+        # The cover that takes clicks until all is drawn is gone, and the map has its size.
+        self.wait_until(
+            "markers?.data.label.length > 0 && document.getElementById('loader').checkVisibility() "
+            "== false && Bokeh.index.find_one_by_id(plot.id)?.frame?.bbox.width > 0"
+        )
+        # What is unusual comes last, and the first of it is selected.
+        expect(self.row(0)).to_be_visible(timeout=MINUTE)
+        self.expect_title(self.row(0).inner_text())
+        # Its path over time is drawn on the map, which starts the map's tools anew.
+        path = self.page.get_by_text(re.compile("^The line is the path of"))
+        expect(path).to_be_visible(timeout=MINUTE)
+        expect(self.page.get_by_role("textbox", name="Note")).to_be_visible(timeout=MINUTE)
+
+    def reset(self, *, first: str) -> None:
+        """Show the whole map again, all of its points, and the first of the table."""
+        self.page.keyboard.press("Escape")
+        self.tool("Reset")
+        self.row(0).click(timeout=MINUTE / 6)
+        expect(self.page.locator("h2").first).to_have_text(first, timeout=MINUTE / 6)
+
     # Looking
 
     def wait_for_map(self, n: int | None = None) -> None:
         """Wait until a run is on the map."""
         count = r"[\d,]+" if n is None else f"{n:,}"
-        expect(self.page.get_by_text(re.compile(rf"^{count} points(,| in)"))).to_be_visible(
-            timeout=3 * MINUTE
-        )
+        expect(
+            self.page.get_by_text(re.compile(rf"^{count} (households|half-hours)(,| in)"))
+        ).to_be_visible(timeout=3 * MINUTE)
         if n is not None:
             self.wait_until(f"markers?.data.label.length == {n}")
 
@@ -155,9 +179,21 @@ class Driver:
         self.page.locator(f'[title="{title}"]').first.click()
 
     def choose(self, label: str, option: str) -> None:
-        """Choose an option of a select."""
-        self.page.get_by_role("combobox", name=label).click(timeout=MINUTE)
+        """Choose an option of a select, among the settings if it is not in view."""
+        select = self.page.get_by_role("combobox", name=label)
+        if not select.is_visible():
+            self.open_settings()
+        select.click(timeout=MINUTE)
         self.page.get_by_role("menuitem", name=option, exact=True).click()
+
+    def open_settings(self) -> None:
+        """Unfold the settings, and how the map is made."""
+        how = self.page.get_by_role("button", name=re.compile("^Map:"))
+        if not how.is_visible():
+            self.button("Settings").click()
+        if how.get_attribute("aria-expanded") == "false":
+            how.click()
+        expect(self.page.get_by_role("combobox", name="Map by")).to_be_visible(timeout=MINUTE)
 
     def button(self, name: str) -> Locator:
         """A button by what it says."""

@@ -7,7 +7,6 @@ all readings (grid, duplicates, clock changes, accounts) come after it and know 
 from core.readings.formats import across, cer, days, lcl, long, nem12, sgsc, wide
 from core.readings.formats.base import Format
 from core.readings.options import IngestOptions
-from core.readings.questions import Choice, UndecidedError
 from core.readings.sources import Source
 from core.registry import Registry
 
@@ -18,14 +17,7 @@ for _module in (nem12, cer, lcl, sgsc, days, across, wide, long):
 
 
 def recognise(source: Source, options: IngestOptions) -> Format:
-    """Return the format of a source, or say what is missing in it."""
+    """Return the format of a source; the last one takes whatever no other takes."""
     if options.format != "auto":
         return FORMATS[options.format]
-    for format in FORMATS.values():
-        if format.recognises(source, options):
-            return format
-    raise UndecidedError(
-        "format",
-        f"{source.name} is in no known format",
-        [Choice(format.title, {"format": name}) for name, format in FORMATS.items()],
-    )
+    return next(each for each in FORMATS.values() if each.recognises(source, options))

@@ -129,10 +129,15 @@ def _date_column(source: Source, options: IngestOptions) -> str:
     dates = [name for name in source.columns if source.contents[name] == "date"]
     if len(dates) == 1:
         return dates[0]
+    if not dates:
+        raise InputError(
+            f"{where(source)}: no column of dates among {listed(source.columns)}; leave the format "
+            "out to have it recognised"
+        )
     raise UndecidedError(
         "time_columns",
-        f"{where(source)}: one column of dates is needed among {listed(source.columns)}",
-        [Choice(name, {"time_columns": (name,)}) for name in dates or source.columns if name],
+        f"{where(source)}: the date may be in {listed(dates)}",
+        [Choice(name, {"time_columns": (name,)}) for name in dates],
     )
 
 

@@ -27,7 +27,8 @@ def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
     if "LCLid" not in source.columns or time is None or value is None:
         raise InputError(
             f"{source.name}, line 1: LCL needs the columns LCLid, DateTime or tstp, and "
-            f"{_VALUE_NAMES[0]!r} or {_VALUE_NAMES[1]!r}; it has {listed(source.columns)}"
+            f"{_VALUE_NAMES[0]!r} or {_VALUE_NAMES[1]!r}; it has "
+            f"{listed(source.columns)}; leave the format out to have it recognised"
         )
     return plan_columns(
         source, staging, options, id="LCLid", time=TimeColumns((time,)), value=value

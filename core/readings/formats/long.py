@@ -1,7 +1,7 @@
 """Any table with one reading per row: a household, a time and a value."""
 
-from core.readings.columns import find_id_column, find_value_column
-from core.readings.expressions import file_id, id_cell, reading_select
+from core.readings.columns import find_id_column, find_value_column, require_column
+from core.readings.expressions import file_id, id_cell, reading_select, sum_cell
 from core.readings.formats.base import Format, Plan, column_roles
 from core.readings.options import IngestOptions
 from core.readings.sources import Source
@@ -36,9 +36,10 @@ def plan_columns(
 ) -> Plan:
     """Plan to read known columns; without an id column each file is one household."""
     table, parameters = scan(source)
-    values = describe_values(source, [value], options)
+    added = [require_column(source, name, "add_columns") for name in options.add_columns]
+    values = describe_values(source, [value, *added], options)
     times, stamp, because = time_cell(source, time, staging, options)
-    taken = [*time.columns, value, *filter(None, [id])]
+    taken = [*time.columns, value, *added, *filter(None, [id])]
     reasons, codes = other_register_rows(source, values, taken, options)
     if id is None:
         household = file_id(source, staging.households)
@@ -52,14 +53,14 @@ def plan_columns(
         table,
         id=household,
         time=times,
-        value=value_cell(source, value, values),
+        value=sum_cell([value_cell(source, name, values) for name in [value, *added]]),
         allow_negative=options.allow_negative,
         extra_reason=reasons,
     )
     return Plan(
         select=select,
         parameters={**parameters, **household.parameters, **times.parameters, **codes},
-        roles=column_roles(source, household=id, time=time.columns, value=value),
+        roles=column_roles(source, household=id, time=time.columns, value=[value, *added]),
         unit=values.stated,
         stamp=stamp,
         stamp_because=because,

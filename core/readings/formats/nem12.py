@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
-import pyarrow as pa
-
 from core.readings.expressions import Cell, id_expression, reading_select
 from core.readings.formats.base import Format, Plan
 from core.readings.options import IngestOptions
@@ -23,18 +21,6 @@ _IMPORT, _EXPORT = "E1", "B1"
 _KWH_PER_UNIT = {"kwh": 1.0, "wh": 1e-3, "mwh": 1e3}
 _NO_DATA = "N"
 
-_DAYS = pa.schema(
-    [
-        ("file", pa.int32()),
-        ("line", pa.int64()),
-        ("nmi", pa.string()),
-        ("register", pa.string()),
-        ("kwh_per_unit", pa.float64()),
-        ("minutes", pa.int64()),
-        ("day", pa.string()),
-        ("cells", pa.list_(pa.string())),
-    ]
-)
 _BATCH_DAYS = 10_000
 
 
@@ -45,6 +31,20 @@ def recognises(source: Source, options: IngestOptions) -> bool:
 
 def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
     """Plan to read one register; those of others are set aside."""
+    import pyarrow as pa
+
+    schema = pa.schema(
+        [
+            ("file", pa.int32()),
+            ("line", pa.int64()),
+            ("nmi", pa.string()),
+            ("register", pa.string()),
+            ("kwh_per_unit", pa.float64()),
+            ("minutes", pa.int64()),
+            ("day", pa.string()),
+            ("cells", pa.list_(pa.string())),
+        ]
+    )
     register = options.value_column or {"import": _IMPORT, "export": _EXPORT}[options.flow]
     malformed: list[tuple[str, int, str]] = []
     days = chain.from_iterable(_days(file, malformed) for file in source.files)
@@ -53,7 +53,7 @@ def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
         kwh_per_unit DOUBLE, minutes BIGINT, day VARCHAR, cells VARCHAR[])"""
     )
     while batch := list(islice(days, _BATCH_DAYS)):
-        staging.connection.register("batch", pa.Table.from_pylist(batch, _DAYS))
+        staging.connection.register("batch", pa.Table.from_pylist(batch, schema))
         staging.connection.execute("INSERT INTO nem12 SELECT * FROM batch")
         staging.connection.unregister("batch")
     staging.malformed += malformed

@@ -14,6 +14,7 @@ from core.readings.energy_units import unit_in_name
 from core.readings.expressions import Cell, id_expression, position, reading_select
 from core.readings.formats.base import Format, Plan, column_roles
 from core.readings.options import IngestOptions
+from core.readings.questions import Choice, UndecidedError
 from core.readings.sources import Source
 from core.readings.staging import Staging, scan
 from core.readings.time_columns import find_time_columns
@@ -92,7 +93,23 @@ def _household_columns(source: Source, taken: list[str], options: IngestOptions)
         for name in (plain[0], plain[-1])
         if len(plain) > 2 and is_sum_of_others(source, name, [o for o in plain if o != name])
     ]
-    return [name for name in plain if name not in sums]
+    households = [name for name in plain if name not in sums]
+    repeated = frozenset() if source.is_parquet else source.layout.repeated
+    pairs = ((name.rpartition(" (")[0], name) for name in households if name in repeated)
+    for first, twice in pairs:
+        if first not in households:
+            continue
+        raise UndecidedError(
+            "ignore_columns",
+            f"{where(source)}: two columns are called {first!r}, and a household is one",
+            [
+                Choice(
+                    f"leave {which} one out", {"ignore_columns": (*options.ignore_columns, name)}
+                )
+                for which, name in (("the second", twice), ("the first", first))
+            ],
+        )
+    return households
 
 
 def _names(columns: list[str]) -> list[str]:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.anomalies.change_point import change_point, permuted_p
+from core.anomalies.change_point import change_point, change_span, permuted_p
 
 
 def test_a_step_is_found_where_it_is():
@@ -35,3 +35,23 @@ def test_permuted_p_is_small_with_a_change_whatever_is_missing():
     series[:, 3] = np.nan
     assert permuted_p(series).max() <= 0.02
     assert permuted_p(np.full((1, 13), np.nan))[0] == 1
+
+
+def test_span_is_the_stretch_that_explains_most():
+    series = np.random.default_rng(3).normal(size=60)
+    series[20:41] += 3
+    series[30] = np.nan
+    span = change_span(series)
+    assert (span.first, span.stop) == (20, 41)
+    y = np.delete(series, 30)
+    inside = np.zeros(59, bool)
+    inside[20:40] = True
+    fitted = np.where(inside, y[inside].mean(), y[~inside].mean())
+    assert span.explained == pytest.approx(
+        1 - ((y - fitted) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    )
+
+
+def test_no_span_without_days_around_it():
+    assert change_span(np.arange(20.0)) is None
+    assert change_span(np.ones(60)) is None

@@ -5,7 +5,19 @@ import pytest
 from scipy.stats import median_abs_deviation
 from sklearn.linear_model import Ridge
 
-from core.anomalies import clock, distributions, event, hours, isolated, meter
+from core.anomalies import (
+    clock,
+    distributions,
+    event,
+    hours,
+    isolated,
+    meter,
+    random_readings,
+    rank_households,
+    rhythm,
+)
+from core.anomalies.homes import Homes
+from core.anomalies.rearranged import gain, log_distances
 from core.anomalies.statistics import (
     Splits,
     largest,
@@ -48,6 +60,22 @@ def test_zeros_and_held_values():
     summary = summarize(x)
     assert summary.zero[0, 0] == pytest.approx(10 / 336)
     assert summary.constant[0, 0] == pytest.approx(6 / 336)
+
+
+def test_links_are_correlations_of_successive_log_readings(ordinary, symptoms):
+    i, week = np.argwhere(symptoms.usable & np.isfinite(ordinary.kwh[:40]).all(axis=2))[7]
+    logs = np.log(ordinary.kwh[i, week] + 0.005)
+    expected = np.corrcoef(logs[:-1], logs[1:])[0, 1]
+    assert symptoms.linked[i, week] == pytest.approx(expected, abs=1e-5)
+    assert summarize(np.ones((1, 1, 336), np.float32)).linked[0, 0] == 1
+
+
+def test_readings_at_random_are_found_and_told(ordinary, plant_into):
+    assert not random_readings.measure(summarize(ordinary.kwh)).any()
+    weeks, _ = plant_into(ordinary, 9, "random mean", "strong", "whole")
+    table = rank_households(weeks, resamples=0).table.set_index("household")
+    assert table.loc["h9", ["rank", "detector"]].tolist() == [1, "random"]
+    assert "at random" in table.loc["h9", "reason"]
 
 
 def test_weeks_with_gaps_do_not_count():
@@ -125,14 +153,54 @@ def test_blocks_are_predicted_from_hours_that_are_not_near():
 
 
 def test_shifted_days_are_found_at_their_shift(symptoms):
-    days = clock.unit_days(record_mean(symptoms, symptoms.mean))
-    moved = days.copy()
-    moved[7] = np.roll(days[7], -10)  # stamped five hours early
-    at = clock.shift_distances(moved)
-    assert abs(int(at[7, clock.shifts()].argmin()) + clock.LEAST_SHIFT - 10) <= 2
-    others = np.delete(np.arange(len(days)), 7)
-    nearest = np.sort(days[others] @ days[7])[-clock.SIMILAR :].mean()
-    assert clock.shift_distances(days)[7, 0] == pytest.approx(clock.log_distance(nearest))
+    kwh = symptoms.kwh.copy()
+    kwh[7] = np.roll(kwh[7].reshape(-1), -10).reshape(kwh[7].shape)  # stamped five hours early
+    gains = gain(clock.shift_distances(summarize(kwh)))[7]
+    assert abs(int(clock.shifts()[gains.argmax()]) - 10) <= 2
+    assert gains.max() > gain(clock.shift_distances(symptoms))[7].max()
+
+
+def test_a_day_that_no_shift_mends_is_no_wrong_clock(symptoms):
+    kwh = symptoms.kwh.copy()
+    kwh[7] = 0.02
+    kwh[7].reshape(-1, 48)[:, 2:5] = 3.0
+    homes = Homes(summarize(kwh), np.datetime64("2009-01-05"))
+    assert clock.explain(homes, 7, "shifted") is None
+
+
+def test_exchanged_days_are_found(symptoms):
+    kwh = symptoms.kwh.copy()
+    days = kwh[7].reshape(-1, 7, 48)
+    days[:, 5:] *= 3
+    days[:, [1, 2, 5, 6]] = days[:, [5, 6, 1, 2]]
+    measured = rhythm.measure(summarize(kwh))[:, 0]
+    assert measured.argmax() == 7
+
+
+def test_distances_leave_the_household_out():
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(40, 5))
+    x[3] = 9.0
+    found = log_distances(x, lambda v: [v[:, ::-1]], penalty=0.1, floor=1.0)
+    center = np.median(x, axis=0)
+    spread = 1.4826 * np.median(np.abs(x - center), axis=0)
+    z = np.clip((x - center) / spread, -4, 4)
+    weight = np.ones(40)
+    for _ in range(3):
+        mean, last = np.average(z, axis=0, weights=weight), weight
+        scatter = (z - mean).T @ np.diag(weight) @ (z - mean)
+        scatter = scatter + 0.1 * np.trace(scatter) / 5 * np.eye(5)
+        squared = np.empty(40)
+        for i, y in enumerate(z - mean):
+            squared[i] = y @ np.linalg.inv(scatter - weight[i] * np.outer(y, y)) @ y
+        weight = np.minimum(1, np.median(squared) / squared) ** 2
+    moved = np.clip((x[:, ::-1] - center) / spread, -4, 4) - mean
+    for i in (0, 3, 20):
+        own = z[i] - mean
+        inverse = np.linalg.inv(scatter - last[i] * np.outer(own, own))
+        for column, y in enumerate((own, moved[i])):
+            expected = np.log(last.sum() * y @ inverse @ y + 1.0)
+            assert found[i, column] == pytest.approx(expected)
 
 
 def test_best_run_is_the_largest_weighted_mean():

@@ -73,3 +73,12 @@ def test_faults_hardly_move_the_p_of_others():
 def test_false_discovery_rate_is_benjamini_and_hochberg():
     p = np.random.default_rng(5).random(200) ** 2
     np.testing.assert_allclose(false_discovery_rate(p), false_discovery_control(p))
+
+
+def test_changes_say_less_in_short_records():
+    values = np.linspace(0, 10, 101)[:, None]
+    statistic = Statistic("x", weeks=12)
+    full, short = (tail_values(values, np.full(101, weeks), [statistic])[:, 0] for weeks in (12, 6))
+    loud = full > np.log(10)
+    np.testing.assert_allclose(short[loud] - np.log(10), (full[loud] - np.log(10)) / 2)
+    np.testing.assert_allclose(short[~loud], full[~loud])

@@ -56,3 +56,11 @@ def test_slots_are_the_changed_ones():
 def test_unknown_kinds_are_refused():
     with pytest.raises(InputError, match="choose one of dead"):
         put("gremlins")
+
+
+@pytest.mark.parametrize("kind", [*FAULTS, *ATTACKS])
+def test_gaps_stay_where_they_are(kind):
+    kwh = np.random.default_rng(1).random((6, 336))
+    kwh[2, 100:140] = np.nan
+    planted = plant(kwh, kind, "strong", "whole", np.random.default_rng(2))
+    np.testing.assert_array_equal(np.isnan(planted.kwh), np.isnan(kwh))

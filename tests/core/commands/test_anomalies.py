@@ -35,6 +35,10 @@ def test_people_read_reasons(told, capsys):
     assert text.count("\n") >= 10
 
 
-def test_half_hours_are_refused_with_the_way_out(demo_path, capsys):
-    assert main(["anomalies", str(demo_path), "--unit", "household-slots"]) == 2
-    assert "ranks households" in capsys.readouterr().err
+def test_half_hours(demo_path, capsys):
+    assert main(["anomalies", str(demo_path), "--unit", "household-slots", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["n"] == 60 * 336
+    assert {"slot", "reason"} <= set(result["anomalies"][0])
+    assert main(["anomalies", str(demo_path), "--unit", "household-slots", "--top", "3"]) == 0
+    assert capsys.readouterr().out.startswith("half-hours    20,160, the first 3 below")

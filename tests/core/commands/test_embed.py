@@ -18,7 +18,8 @@ from core.quality import MEASURES
 from core.runs import RunConfig, command_line, run
 
 KEYS = {
-    "n", "n_bins", "unit", "distance", "neighbors", "method", "components", "recall", "quality",
+    "n", "n_bins", "unit", "distance", "neighbors", "method", "components",
+    "intrinsic_dimension", "recall", "quality",
     "quality_intervals", "anomalies", "typical", "seconds", "cached", "peak_memory_mb", "left_out",
     "notices", "config", "period",
 }  # fmt: skip

@@ -19,7 +19,13 @@ from core.demo._home_demand import simulate
 from core.demo._patterns import PATTERNS, draw_home
 from core.demo._presence import absence
 from core.demo.generate import meter_numbers
-from core.demo.planted_faults import EVENT_KWH, HEAVY_LOAD_KWH, STUCK_SHARE, planted_of_each_kind
+from core.demo.planted_faults import (
+    EVENT_KWH,
+    HEAVY_LOAD_KWH,
+    MORE_KINDS,
+    STUCK_SHARE,
+    planted_of_each_kind,
+)
 from core.errors import Cancelled, InputError
 from core.progress import silent
 from core.readings import Dataset
@@ -326,12 +332,33 @@ def test_mean_demand_finds_fewer_than_half_of_the_anomalies(tmp_path, seed):
     mean = readings.groupby("household")["kwh"].mean().to_numpy()
     ids = dataset.households["household"].to_numpy()
     extreme_first = ids[np.argsort(-np.abs(mean - mean.mean()))]
-    assert len(planted) == 12
+    assert len(planted) == 2 * (len(KINDS) + len(MORE_KINDS))
     for listed in (len(planted), 2 * len(planted)):
         assert len(planted & set(extreme_first[:listed])) < len(planted) / 2
     lowest_first = ids[np.argsort(mean)]
     both_ends = {*lowest_first[: len(planted)], *lowest_first[-len(planted) :]}
     assert len(planted & both_ends) < len(planted) / 2
+
+
+def test_larger_datasets_have_the_faults_of_the_benchmark(tmp_path):
+    dataset = make_demo(tmp_path / "demo", households=200, days=56)
+    truth = pq.read_table(dataset.path / TRUTH).to_pandas().set_index("kind")
+    assert sorted(truth.index) == sorted([*KINDS, *MORE_KINDS])
+    assert truth["household"].is_unique
+
+    def days(kind):
+        kwh = dataset.readings(truth.loc[kind, "household"]).set_index("time")["kwh"]
+        slot = slot_of(kwh.index.to_numpy(), 30)
+        return kwh[np.isin(slot, truth.loc[kind, "slots"])].resample("D").mean().dropna().to_numpy()
+
+    assert (days("dead-meter")[30:] == 0).all()
+    assert (days("dead-meter")[:26] > 0).all()
+    theft, charging, solar = days("theft"), days("night-charging"), days("solar-panels")
+    assert theft[28:].mean() == pytest.approx(0.3 * theft[:28].mean(), rel=0.4)
+    assert charging[28:].mean() - charging[:28].mean() == pytest.approx(1.5, abs=0.2)
+    assert solar[28:].mean() < 0.6 * solar[:28].mean()
+    days_of = np.unique(np.asarray(truth.loc["exchanged-weekend", "slots"]) // 48)
+    assert days_of.tolist() == [1, 2, 5, 6]
 
 
 def test_few_households_have_no_anomalies_and_say_so(tmp_path):
@@ -397,7 +424,7 @@ def test_the_command_makes_a_dataset_and_reports_it(tmp_path):
     assert (result["collapsed"], result["rejected"], result["rejected_by_reason"]) == (0, 0, {})
     assert (result["first"], result["last"]) == ("2009-07-13T00:00:00", "2009-07-19T23:30:00")
     assert result["missing_share"] == pytest.approx(1 - result["readings"] / (60 * SLOTS), abs=1e-6)
-    assert result["planted"] == dict.fromkeys(KINDS, 1)
+    assert result["planted"] == dict.fromkeys(KINDS, 1) | dict.fromkeys(MORE_KINDS, 0)
     text = command.render(result)
     assert "households    60" in text
     assert "1 stuck-meter" in text

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from small_dataset import random_readings, write_dataset
 
 from core.errors import Cancelled, InputError
-from core.readings import DatasetError
+from core.readings import Dataset, DatasetError
 from core.readings.coverage import Coverage, build_coverage, expected_readings, pool_coverage
 
 
@@ -81,7 +81,6 @@ def test_progress_rises_and_may_stop_the_work(dataset):
 
 
 def test_the_share_agrees_with_the_account_of_the_demo(demo_path):
-    from core.readings import Dataset
 
     dataset = Dataset.open(demo_path)
     missing = 1 - build_coverage(dataset).share
@@ -194,5 +193,7 @@ def test_damaged_readings_are_told(tmp_path):
     content = bytearray(file.read_bytes())
     content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
     file.write_bytes(content)
-    with pytest.raises(DatasetError, match=r"readings\.parquet is damaged and cannot be read"):
+    with pytest.raises(DatasetError, match=r"was replaced, changed or removed after it was opened"):
         build_coverage(dataset)
+    with pytest.raises(DatasetError, match=r"readings\.parquet is damaged and cannot be read"):
+        build_coverage(Dataset.open(dataset.path))

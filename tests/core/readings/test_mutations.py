@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from mutations import mutate
-from test_ingest import assert_accounts
+from test_ingestion import assert_accounts
 
 from core.cube import build_cube
 from core.errors import InputError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_ingest import assert_accounts
+from test_ingestion import assert_accounts
 
 from core.readings import IngestOptions, ingest
 
@@ -48,6 +48,8 @@ WHOLE = {
     "settlement-periods.csv": (BOTH, "kWh", "start"),
     "power.csv": (BOTH, "kW", "start"),
     "offsets.csv": (BOTH, "kWh", "start"),
+    "us-dates.csv": (BOTH, "kWh", "start"),
+    "spaces.txt": (BOTH, "kWh", "start"),
     "records.json": (BOTH, "kWh", "start"),
     "one-file-each": (BOTH, "kWh", "start"),
     "one-file-each.zip": (BOTH, "kWh", "start"),
@@ -76,6 +78,14 @@ def test_quarter_hours_without_a_header(tmp_path):
     dataset = ingest([SAMPLES / "days-quarters.csv"], tmp_path / "d")
     assert dataset.interval_minutes == 15
     assert dataset.readings("B2").kwh.tolist() == [round(kwh(1, k) / 4, 4) for k in range(288)]
+
+
+def test_hours_of_a_day(tmp_path):
+    dataset = ingest([SAMPLES / "days-hours.csv"], tmp_path / "d")
+    assert dataset.interval_minutes == 60
+    readings = dataset.readings("B2")
+    assert readings.kwh.tolist() == [kwh(1, k) for k in range(144)]
+    assert readings.time.tolist() == [START + timedelta(hours=k) for k in range(144)]
 
 
 def test_a_register_is_differenced_but_for_gaps_and_resets(tmp_path):

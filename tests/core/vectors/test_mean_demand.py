@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from small_dataset import write_dataset
 
+from core.readings import DatasetError
 from core.runs import RunConfig, run
 from core.slots import parse_slots, slot_of
 from core.vectors.mean_demand import sum_demand
@@ -39,6 +40,18 @@ def test_sums_are_those_of_pandas_whatever_the_threads(readings, dataset):
         np.testing.assert_array_equal(demand.readings[:4].ravel(), expected["size"])
     assert not demand.readings[4].any()
     assert np.isnan(demand.mean_of_households(np.array([4])))
+
+
+@pytest.mark.parametrize("large", [4294967295.0, -4294967295.0, 1e12, 1e12 + 0.5])
+def test_sums_of_large_readings_do_not_wrap(large, tmp_path):
+    times = pd.date_range("2024-01-01", periods=4, freq="7D")
+    readings = pd.DataFrame({"household": "A", "time": times, "kwh": [large] * 3 + [0.25]})
+    dataset = write_dataset(tmp_path / "d", readings, households=["A"])
+    if large > 1e12:
+        with pytest.raises(DatasetError, match="no meter gives"):
+            sum_demand(dataset)
+    else:
+        assert sum_demand(dataset).kwh[0, 0] == 3 * large + 0.25
 
 
 @pytest.mark.parametrize("slots", [None, "weekend"])

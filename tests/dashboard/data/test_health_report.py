@@ -50,6 +50,14 @@ def test_examples_name_file_line_and_text(dataset, readings):
     }
 
 
+def test_how_the_files_were_read_is_told(dataset):
+    told = _health_report.reading(dataset).splitlines()
+    assert told[0].startswith("Unit: kWh (")
+    assert told[1] == "Values: demand by interval (the values rise and fall)"
+    assert told[2] == "Times mark: the start of their interval (the format)"
+    assert "kWh in the median household" in told[3]
+
+
 def test_facts(dataset, readings):
     facts = dict(_health_report.facts(dataset))
     missing = 1 - len(readings) / (12 * 28 * 48)

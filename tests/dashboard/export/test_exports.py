@@ -36,7 +36,9 @@ def result(dataset):
 
 @pytest.fixture(scope="module")
 def paths(dataset, tmp_path_factory):
-    return WorkspacePaths(str(dataset.path), str(tmp_path_factory.mktemp("store")), 10**9)
+    return WorkspacePaths(
+        str(dataset.path), dataset.digest, str(tmp_path_factory.mktemp("store")), 10**9
+    )
 
 
 @pytest.fixture
@@ -161,6 +163,8 @@ def test_a_figure_restores_settings_and_view(request_of, panel, explorer):
 def test_a_session_file_restores_the_notes_as_well(dataset, panel, explorer):
     drop(panel, write_session(ViewState(config=CONFIG), {HOSTILE[0]: "note"}, dataset))
     assert explorer.config() == CONFIG
+    assert explorer.notes == {}  # until the map of the file is there
+    explorer.show(run(dataset, CONFIG))
     assert explorer.notes == {HOSTILE[0]: "note"}
 
 
@@ -194,9 +198,9 @@ def test_nothing_changes_until_what_does_not_fit_is_accepted(
     assert explorer.param.values() == before
     panel.accept.clicks += 1
     assert explorer.config() == CONFIG
-    assert explorer.notes == {HOSTILE[0]: "theirs" if kind == "notes" else "mine"}
     explorer.show(run(dataset, CONFIG))
-    assert explorer.selected == explorer.run.hdr.anomalies[0]
+    assert explorer.notes == {HOSTILE[0]: "theirs" if kind == "notes" else "mine"}
+    assert explorer.selected is None  # the first of the list, when that is there
 
 
 @pytest.mark.parametrize(
@@ -219,10 +223,20 @@ def test_what_the_page_cannot_show_is_refused_whole(dataset, panel, explorer, co
     assert explorer.param.values() == before
 
 
-def test_points_that_the_map_does_not_have_are_told(dataset, panel, explorer, result):
-    drop(panel, write_session(ViewState(config=CONFIG, selected=result.n), {}, dataset))
+def test_a_file_with_points_that_its_map_does_not_have_changes_nothing(
+    dataset, panel, explorer, result
+):
+    before = explorer.param.values()
+    view = ViewState(config=CONFIG, selected=result.n)
+    drop(panel, write_session(view, {HOSTILE[0]: "note"}, dataset))
+    assert "of a map with" in panel.error.text
+    assert explorer.param.values() == before
     explorer.show(result)
-    assert "not on this map" in explorer.restore_problem
+    view = ViewState(config=CONFIG, selected=0, names=("somebody",))
+    before = explorer.param.values()
+    drop(panel, write_session(view, {HOSTILE[0]: "note"}, dataset))
+    assert panel.error.text == "somebody is not on this map; nothing was changed"
+    assert explorer.param.values() == before
 
 
 def test_a_received_file_is_not_kept(panel):

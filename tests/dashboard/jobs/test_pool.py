@@ -158,7 +158,7 @@ def test_closing_a_session_gives_up_its_jobs(pool):
     ("task", "words"),
     [
         (misread, "there is no household 'x'"),
-        (break_down, "internal error"),
+        (break_down, "report it with the number"),
         (die, "was killed by signal 9"),
     ],
 )
@@ -178,6 +178,55 @@ def test_limits_of_time_and_memory():
         assert finish(pool.submit("a", "g", double, 1)).result == 2
     finally:
         pool.close()
+
+
+def sleep_for(seconds, progress):
+    time.sleep(seconds)
+
+
+def test_a_quick_job_does_not_wait_for_any_number_of_long_ones(pool):
+    long = [pool.submit("a", f"long-{n}", spin, None) for n in range(5)]
+    wait_until(lambda: long[0].state == "running")
+    for number in range(5):
+        job = pool.submit("b", f"quick-{number}", double, number, quick=True)
+        assert finish(job).result == 2 * number
+    assert [job.state for job in long] == ["running"] + 4 * ["queued"]
+
+
+def test_a_job_that_was_taken_for_quick_gives_its_place_away():
+    pool = WorkerPool(1, quick_seconds=0.2)
+    try:
+        long = pool.submit("a", "long", spin, None)
+        mistaken = [pool.submit("a", f"mistaken-{n}", spin, None, quick=True) for n in range(9)]
+        wait_until(lambda: long.state == "running")
+        # Processes are bounded all the same.
+        wait_until(lambda: sum(job.state == "running" for job in mistaken) == 3)
+        for job in mistaken[1:]:
+            pool.cancel("a", job)
+        assert finish(pool.submit("b", "quick", double, 21, quick=True)).result == 42
+        assert (long.state, mistaken[0].state) == ("running", "running")
+        # Those that are not needed any more end.
+        pool.cancel("a", mistaken[0])
+        wait_until(lambda: len(pool.process_ids) == 2)
+    finally:
+        pool.close()
+
+
+def swallow_fast(megabytes, progress):
+    hoard = bytearray(megabytes * 10**6)
+    time.sleep(60)
+    return len(hoard)
+
+
+def test_a_job_that_takes_too_much_memory_ends_alone(pool):
+    """Reached by a job beside others, which go on."""
+    other = pool.submit("b", "other", sleep_for, 3)
+    limits = Limits(seconds=60, memory_mb=400)
+    job = finish(pool.submit("a", "m", swallow_fast, 600, limits=limits, quick=True))
+    assert job.state == "failed"
+    assert "the limit is 400 MB: try fewer points" in job.error
+    assert finish(other).state == "done"
+    assert finish(pool.submit("a", "next", double, 1)).result == 2
 
 
 def warm_until_told():

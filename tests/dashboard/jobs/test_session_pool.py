@@ -143,7 +143,10 @@ def test_a_call_ends_on_the_page(pool, turns):
 
 @pytest.mark.parametrize(
     ("error", "words"),
-    [(InputError("no such file"), "no such file"), (KeyError("secret"), "internal error")],
+    [
+        (InputError("no such file"), "no such file"),
+        (KeyError("secret"), "report it with the number"),
+    ],
 )
 def test_a_call_that_fails(pool, turns, error, words):
     def fail():

@@ -15,8 +15,9 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.websocket import WebSocketClosedError
 
 from core.errors import InputError
+from dashboard.failures import describe_error, mask
 from dashboard.server import logs
-from dashboard.server.logs import DiscreetFormatter, mask
+from dashboard.server.logs import DiscreetFormatter
 
 
 def record_of(logger: str, message: str, *arguments: object, error: bool = False, **extra: object):
@@ -64,10 +65,29 @@ def test_texts_that_may_be_ids_are_shown_at_debug_only():
         ("demand of 0.123 kWh at 2009-07-14 00:30", "demand of … kWh at … …:…"),
         ("failed\nfor Smith", "failed"),
         ("['Smith', 'Jones'] not in index", "[…, …] not in index"),
+        (
+            """Callable raised "ValueError('3 points of \'Smith\' are not 4')".\nInvoked as f(x)""",
+            "Callable raised ValueError: … points of … are not ….",
+        ),
     ],
 )
 def test_what_is_quoted_or_has_a_digit_is_hidden(text, shown):
     assert mask(text) == shown
+
+
+def test_words_that_the_code_of_an_error_does_not_have_are_hidden():
+    with pytest.raises(ValueError, match="a number") as caught:
+        check_number("Mc" + "Coy")
+    assert describe_error(caught.value) == "ValueError: expected a number, got … instead"
+    # Of errors that are not raised by Python code there is nothing to compare with.
+    with pytest.raises(ZeroDivisionError) as caught:
+        _ = 1 / 0
+    assert describe_error(caught.value) == "ZeroDivisionError: division by zero"
+
+
+def check_number(value: object) -> None:
+    if not isinstance(value, int):
+        raise ValueError(f"expected a number, got {value} instead")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +95,7 @@ def test_what_is_quoted_or_has_a_digit_is_hidden(text, shown):
     [
         ("%d clients, %.1f s, %s", (3, 1.25, "Smith"), "3 clients, 1.2 s, …"),
         ("error: %r: %r", (KeyError("Smith"), b"{}"), "error: KeyError: …: …"),
-        ("Uncaught exception %s\n%r", ("GET /?view=Smith", {"Smith"}), "Uncaught exception …"),
+        ("Uncaught exception %s\n%r", ("GET /?view=Smith", {"Smith"}), "Uncaught exception … …"),
         ("code=%(code)s of %(who)s", ({"code": 4, "who": "Smith"},), "code=4 of …"),
         ("100 % of 'Smith'", (), "… % of …"),
     ],
@@ -150,3 +170,20 @@ def test_a_request_is_told_without_its_query(status, level, caplog):
     for discreet in (True, False):
         line = DiscreetFormatter(as_json=True, discreet=discreet).format(record)
         assert "1003" not in line
+
+
+def test_what_is_wrong_again_and_again_does_not_fill_the_log():
+    limit = logs.LimitRepeats(burst=3, seconds=60)
+    records = [record_of("asyncio", "Exception in callback") for _ in range(100)]
+    for number, record in enumerate(records):
+        record.created = 1000.0 + number
+    passed = [record for record in records if limit.filter(record)]
+    assert [record.created - 1000 for record in passed] == [0, 1, 2, 60, 61, 62]
+    assert [getattr(record, "left_out", 0) for record in passed] == [0, 0, 0, 57, 0, 0]
+    other = record_of("asyncio", "something else")
+    other.lineno = 2
+    other.created = 1100.0
+    assert limit.filter(other)
+    earlier = record_of("asyncio", "Exception in callback")
+    earlier.created = 5.0
+    assert limit.filter(earlier)

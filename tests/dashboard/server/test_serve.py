@@ -1,6 +1,8 @@
 """``wattfold serve``: what it refuses before it serves, and how it stops."""
 
 import asyncio
+import base64
+import gzip
 import json
 import os
 import re
@@ -183,11 +185,21 @@ def panel_serving(demo_path, cache, errors, *options):
             panel.wait(timeout=60)
 
 
-async def visit_then_fetch(host: str) -> tuple[str, tuple[int, Message, str]]:
-    """The document of a visitor, and the page of one who comes while the first is there."""
+async def visit_then_fetch(
+    host: str, *, bounded: bool = False
+) -> tuple[str, tuple[int, Message, str]]:
+    """The document of a visitor, and the page of one who comes while the first is there.
+
+    Where messages are bounded, one that Bokeh would unpack without a bound ends the visit.
+    """
+    packed = {"type": "bytes", "data": base64.b64encode(gzip.compress(bytes(1000))).decode()}
     async with PageClient(host, "/app") as first:
         document = await first.pull()
-        return json.dumps(document), await asyncio.to_thread(fetch, host, "/app")
+        page = await asyncio.to_thread(fetch, host, "/app")
+        if bounded:
+            with pytest.raises(ConnectionError):
+                await first.patch("any", "value", packed)
+        return json.dumps(document), page
 
 
 def test_panel_serve_has_the_page_and_its_limit_and_says_what_it_lacks(demo_path, tmp_path):
@@ -200,6 +212,7 @@ def test_panel_serve_has_the_page_and_its_limit_and_says_what_it_lacks(demo_path
     said = errors.read_text()
     assert said.count("wattfold serve DIR") == 1
     assert "not restricted by a nonce" in said
+    assert "everybody on the network can reach it" in said
 
 
 def test_panel_serve_with_our_module_refuses_before_it_makes_a_session(demo_path, tmp_path):
@@ -207,7 +220,7 @@ def test_panel_serve_with_our_module_refuses_before_it_makes_a_session(demo_path
     options = re.search(r"panel serve dashboard/app.py --address localhost (.*)", command)[1]
     with panel_serving(demo_path, tmp_path, tmp_path / "errors", *options.split()) as host:
         assert fetch(host, "/readyz")[0] == 200
-        document, (status, headers, busy) = run_alone(visit_then_fetch(host))
+        document, (status, headers, busy) = run_alone(visit_then_fetch(host, bounded=True))
     assert "Wattfold" in document
     assert status == 503
     assert int(headers["Retry-After"]) > 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.anomalies import find_anomalies
 from core.errors import InputError
 from core.readings import Dataset
 from core.runs import RunConfig, run
@@ -33,8 +34,72 @@ def test_it_starts_with_the_default_run(dataset):
     assert Explorer(dataset).config() == RunConfig()
 
 
-def test_it_opens_on_the_first_anomaly(explorer, result):
+@pytest.fixture(scope="module")
+def anomalies(dataset):
+    return find_anomalies(dataset, resamples=0)
+
+
+def labels_of(explorer, rows):
+    return [explorer.label(int(row)) for row in rows]
+
+
+def test_it_opens_on_the_most_unusual_home(explorer, anomalies):
+    assert explorer.selected is None
+    assert len(explorer.listed_rows()) == 0
+    explorer.show_unusual(anomalies)
+    assert explorer.label(explorer.selected) == anomalies.table["household"].iat[0]
+
+
+def test_a_point_that_is_selected_meanwhile_stays_selected(explorer, anomalies):
+    explorer.selected = 7
+    explorer.show_unusual(anomalies)
+    assert explorer.selected == 7
+
+
+def test_where_homes_cannot_be_judged_it_opens_on_the_most_isolated(explorer, result):
+    explorer.show_unusual(None)
     assert explorer.selected == result.hdr.anomalies[0]
+    assert explorer.listed_rows().tolist() == result.hdr.anomalies.tolist()
+
+
+def test_unusual_homes_are_listed_by_evidence_or_by_size(explorer, anomalies):
+    explorer.show_unusual(anomalies)
+    unusual = anomalies.table[anomalies.table["household"].isin(list(anomalies.findings))]
+    assert labels_of(explorer, explorer.listed_rows()) == unusual["household"].tolist()
+    explorer.list_order = "size"
+    by_size = unusual.sort_values("kwh_per_week", key=abs, ascending=False, kind="stable")
+    assert labels_of(explorer, explorer.listed_rows()) == by_size["household"].tolist()
+
+
+def test_the_marks_on_the_map_are_those_of_the_list(explorer, anomalies, result):
+    assert len(explorer.map_scene().marked) == 0
+    explorer.show_unusual(anomalies)
+    scene = explorer.map_scene()
+    assert scene.mark_name == "unusual homes"
+    assert scene.marked.tolist() == explorer.listed_rows()[:10].tolist()
+    explorer.listed = "isolated"
+    scene = explorer.map_scene()
+    assert scene.mark_name == "isolated on this map"
+    assert scene.marked.tolist() == result.hdr.anomalies.tolist()
+
+
+def test_another_map_forgets_what_was_unusual_on_the_last(explorer, anomalies, dataset):
+    explorer.show_unusual(anomalies)
+    selected = explorer.label(explorer.selected)
+    explorer.show(run(dataset, RunConfig(method="laplacian")))
+    assert explorer.unusual is None
+    assert explorer.label(explorer.selected) == selected
+
+
+def test_differences_are_shares_of_the_largest_distance(dataset, explorer):
+    counts = np.arange(1, 21.0)
+    np.testing.assert_allclose(explorer.difference_shares(336 * counts), counts)
+    for unit, distance, largest in (
+        ("households", "tv", 1.0),
+        ("profiles", "hellinger", np.sqrt(336)),
+    ):
+        explorer.show(run(dataset, RunConfig(unit=unit, distance=distance)))
+        np.testing.assert_allclose(explorer.difference_shares(largest * counts), counts)
 
 
 @pytest.mark.parametrize(
@@ -96,13 +161,14 @@ def test_the_fifth_pin_takes_the_place_of_the_first(explorer):
     assert explorer.pins == [1, 3, 4]
 
 
-def test_steps_walk_through_the_anomalies_in_a_circle(explorer, result):
-    order = result.hdr.anomalies
+def test_steps_walk_through_the_list_in_a_circle(explorer, anomalies, result):
+    explorer.show_unusual(anomalies)
+    order = explorer.listed_rows()
     explorer.step(1)
     assert explorer.selected == order[1]
     explorer.step(-2)
     assert explorer.selected == order[-1]
-    explorer.selected = int(np.argmax(result.hdr.rank))
+    explorer.selected = next(row for row in range(result.n) if row not in order)
     explorer.step(1)
     assert explorer.selected == order[0]
 

@@ -1,6 +1,7 @@
 """Views: the same picture again, from a link, a file or by undo."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -144,20 +145,81 @@ def test_the_same_picture_in_another_browser(dataset, explorer, results):
     np.testing.assert_array_equal(other.chosen, explorer.chosen)
 
 
-def test_rows_and_colours_that_a_run_does_not_have_are_left_out(explorer, results):
-    result = results[RunConfig()]
-    view = ViewState(
-        config=RunConfig(),
-        color_by="no such column",
-        selected=result.n,
-        pins=(0, result.n + 4),
-        chosen=(result.n - 1, 100),
-    )
-    explorer.restore(view)
+STATE = ("notes", "color_by", "safe_colors", "layers", "selected", "pins", "hidden", "ranges")
+
+
+def state_of(explorer):
+    return {name: getattr(explorer, name) for name in STATE} | {"config": explorer.config()}
+
+
+@pytest.mark.parametrize(
+    "points",
+    [{"selected": 60}, {"pins": (0, 64)}, {"chosen": (59, 2)}, {"chosen": (0, 2**30)}],
+)
+def test_a_view_of_points_that_cannot_be_is_refused_whole(explorer, points):
+    before = state_of(explorer)
+    view = ViewState(config=RunConfig(), safe_colors=True, layers=(), **points)
+    for config in (RunConfig(), RunConfig(k=7)):
+        with pytest.raises(InputError, match="of a map with 60"):
+            explorer.restore(replace(view, config=config), notes={"1001": "x"})
+        assert state_of(explorer) == before
+        assert not explorer.is_restoring
+
+
+def test_a_view_whose_run_has_no_such_points_changes_nothing(dataset, explorer, results):
+    """Only the run tells how many points are left out."""
+    before = state_of(explorer)
+    config = RunConfig(unit="households")
+    run = results[config]
+    view = ViewState(config=config, safe_colors=True, selected=run.n - 1)
+    explorer.restore(view, notes={"1001": "x"})
+    assert explorer.is_restoring
+    explorer.show(replace(run, units=run.units.iloc[:-1]))
+    assert state_of(explorer) == before
+    assert explorer.run.config == RunConfig()
+    assert "not restored" in explorer.restore_problem
+    # On a page that has no map yet, the default one comes.
+    newcomer = Explorer(dataset)
+    newcomer.restore(view)
+    newcomer.show(replace(run, units=run.units.iloc[:-1]))
+    assert newcomer.run is None
+    assert newcomer.config() == RunConfig()
+
+
+def test_a_file_shows_the_households_that_it_names_or_nothing(dataset, explorer, results):
+    """Rows of another version may be other points: names tell, and never another household."""
+    look_around(explorer)
+    content = json.loads(write_session(explorer.view_state(), {}, dataset))
+    names = content["scene"]["names"]
+    assert names == [explorer.label(row) for row in (3, 1, 2)]
+    content["scene"].update(selected=7, pins=[4, 2])
+    view, _, _ = read_session(json.dumps(content).encode(), dataset)
+    for known in (RunConfig(), RunConfig(unit="households")):
+        other = Explorer(dataset)
+        other.show(results[known])
+        other.restore(view)
+        if known != RunConfig():
+            other.show(results[RunConfig()])
+        assert [other.label(row) for row in (other.selected, *other.pins)] == names
+    content["scene"]["names"][0] = "somebody else"
+    view, _, _ = read_session(json.dumps(content).encode(), dataset)
+    before = state_of(explorer)
+    with pytest.raises(InputError, match="somebody else is not on this map"):
+        explorer.restore(view, notes={"1001": "x"})
+    assert state_of(explorer) == before
+
+
+def test_names_that_do_not_match_the_points_are_refused(dataset, explorer):
+    content = json.loads(write_session(explorer.view_state(), {}, dataset))
+    content["scene"]["names"] = ["1001", "1002"]
+    with pytest.raises(InputError, match="names more or fewer points"):
+        read_session(json.dumps(content).encode(), dataset)
+
+
+def test_a_colour_that_a_run_does_not_have_is_named(explorer):
+    explorer.restore(ViewState(config=RunConfig(), color_by="no such column"))
     assert explorer.color_by == "HDR"
-    assert explorer.selected == result.hdr.anomalies[0]
-    assert explorer.pins == [0]
-    assert explorer.chosen.tolist() == [result.n - 1]
+    assert "no such column" in explorer.restore_problem
 
 
 def test_undo_and_redo_of_settings_and_selections(explorer, results):

@@ -53,9 +53,12 @@ from core.readings.registers import difference
 from core.readings.sources import Source, group_alike, household_names
 from core.readings.staging import StagedFile, Staging, open_staging
 
-# Where most readings contradict another one of the same household and time, the time or the
-# household is not what it was taken for.
-_CONFLICTING_SHARE = 0.5
+# Where so many readings contradict another one of the same household and time, the time or the
+# household is not what it was taken for. Of several files, one may be a newer version of another.
+_CONFLICTING_SHARE = {"one file": 0.2, "several files": 0.5}
+
+
+_MOST_KINDS = 8
 
 
 @dataclass(frozen=True)
@@ -317,7 +320,7 @@ def _write(
     chunks = clean_chunks(staging, decisions, options, changes, tally, part(progress, 0.4, 0.7))
     write_readings(draft, chunks, total, part(progress, 0.7, 0.98))
     check_usable(staging, tally)
-    _check_conflicts(tables, tally, total)
+    check_conflicts(tables, tally, total)
 
     table = households_table(households, tally, staging, interval, changes)
     if metadata is not None:
@@ -385,9 +388,11 @@ def _nothing_usable(staging: Staging) -> str:
     return f"{files}: no usable reading ({told}); name the columns or the format of the file"
 
 
-def _check_conflicts(tables: Tables, tally: Tally, total: int) -> None:
+def check_conflicts(tables: Tables, tally: Tally, total: int) -> None:
     """Refuse readings most of which contradict another one of the same household and time."""
-    if tally.conflicting <= _CONFLICTING_SHARE * total:
+    files = sum(len(source.files) for source, _ in tables.plans)
+    share = _CONFLICTING_SHARE["one file" if files == 1 else "several files"]
+    if tally.conflicting <= share * total:
         return
     source, plan = tables.plans[0]
     time = [name for name, role in plan.roles.items() if role == "time"]
@@ -399,6 +404,8 @@ def _check_conflicts(tables: Tables, tally: Tally, total: int) -> None:
     )
     if plan.rows_per_line == 1 and (choices := _telling_apart(source, plan, time, id)):
         raise UndecidedError("id_column" if not id else "time_columns", problem, choices)
+    if kinds := _kinds_of_rows(source, plan, [*time, *id]):
+        raise InputError(f"{problem}; {kinds}")
     raise InputError(f"{problem}; name a file that tells its readings apart")
 
 
@@ -417,6 +424,22 @@ def _telling_apart(source: Source, plan: Plan, time: list[str], id: list[str]) -
         if not id:
             choices.append(Choice(f"{name} is the household", {"id_column": name}))
     return choices
+
+
+def _kinds_of_rows(source: Source, plan: Plan, keys: list[str]) -> str:
+    """Say which column of a few words tells rows of one household and time apart."""
+    places = [source.place(name) for name in keys]
+    for name, role in plan.roles.items():
+        if role in ("time", "household", "value") or source.contents[name] != "text":
+            continue
+        words = list(dict.fromkeys(source.column(name)))
+        distinct = {tuple(row[p] for p in [*places, source.place(name)]) for row in source.rows}
+        if 1 < len(words) <= _MOST_KINDS and len(distinct) > 0.9 * len(source.rows):
+            return (
+                f"rows differ in {name!r} ({', '.join(words)}): keep those of one of them, and "
+                "name a file for each"
+            )
+    return ""
 
 
 def _find_stamp(

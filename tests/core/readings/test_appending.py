@@ -3,6 +3,8 @@
 import json
 import random
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_ingest import assert_accounts
+from test_ingestion import assert_accounts
 
 from core.cli import main
 from core.errors import Cancelled, InputError
@@ -162,6 +164,33 @@ def test_metadata_stays_with_its_households(tmp_path):
     table = done.dataset.households.set_index("household")
     assert table.dwelling["MAC000003"] == "flat"
     assert pd.isna(table.dwelling["AAA"])
+
+
+def test_two_at_once_both_come_in(weeks, tmp_path):
+    """One waits for the other; while it waits, it can be stopped."""
+    ingest([weeks[0]], tmp_path / "d")
+    new = [write(tmp_path / f"{name}.csv", rows(name, "2024-02-01", 96)) for name in ("x", "y")]
+    held, waited = threading.Event(), threading.Event()
+
+    def hold(fraction, message=""):
+        held.set()
+        assert waited.wait(60)
+
+    def stop(fraction, message=""):
+        if message.startswith("waiting"):
+            raise Cancelled
+
+    with ThreadPoolExecutor() as threads:
+        first = threads.submit(append, tmp_path / "d", new[:1], progress=hold)
+        assert held.wait(60)
+        with pytest.raises(Cancelled):
+            append(tmp_path / "d", new[1:], progress=stop)
+        second = threads.submit(append, tmp_path / "d", new[1:])
+        waited.set()
+        assert first.result().added == second.result().added == 96
+    dataset = Dataset.open(tmp_path / "d")
+    assert {"x", "y"} <= set(dataset.households.household)
+    assert not list(tmp_path.glob(".*"))
 
 
 @pytest.mark.parametrize("stop_at", ["reading", "sorting", "writing"])

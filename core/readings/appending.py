@@ -4,10 +4,8 @@ The dataset is written anew beside the old one and exchanged for it in one step.
 there already changes nothing; one with another value replaces what was there.
 """
 
-import fcntl
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from filelock import FileLock, Timeout
 
 from core.errors import InputError
 from core.progress import Progress, part, silent
 from core.readings.cleaning import Readings
 from core.readings.dataset import ACCOUNT_COLUMNS, Dataset, Draft, new_dataset
 from core.readings.health import Tally, health_report, households_table
-from core.readings.ingest import (
+from core.readings.ingestion import (
     Decisions,
     check_usable,
     clean_chunks,
@@ -38,6 +37,7 @@ from core.readings.questions import Choice, UndecidedError
 from core.readings.staging import Staging, open_staging
 
 _EXAMPLES = 3
+_WAIT_SECONDS = 0.2
 # So many readings of a household show their interval.
 _JUDGED_FROM = 12
 
@@ -88,8 +88,8 @@ def append(
     """
     if not sources:
         raise InputError("there is nothing to append; name at least one file")
-    path = Path(dataset)
-    with _locked(path):
+    path = Path(dataset).absolute()
+    with _locked(path, progress):
         old = Dataset.open(path)
         said = options or IngestOptions()
         result: list[Appended] = []
@@ -107,19 +107,25 @@ def append(
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Let one process at a time change a dataset."""
+def _locked(path: Path, progress: Progress) -> Iterator[None]:
+    """Let one process at a time change a dataset; whoever comes later waits, and may be stopped.
+
+    The lock lies beside the directory, which is exchanged for another one.
+    """
+    Dataset.open(path)
+    lock = FileLock(path.with_name(f".{path.name}.lock"), thread_local=False)
     while True:
-        Dataset.open(path)
-        descriptor = os.open(path, os.O_RDONLY)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            # Whoever held it before may have exchanged the directory for another one.
-            if os.fstat(descriptor).st_ino == path.stat().st_ino:
-                yield
-                return
-        finally:
-            os.close(descriptor)
+            lock.acquire(timeout=_WAIT_SECONDS, poll_interval=_WAIT_SECONDS)
+            break
+        except Timeout:
+            progress(0.0, "waiting for another append")
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            Path(lock.lock_file).unlink()
+        lock.release()
 
 
 def _append(

@@ -1,0 +1,88 @@
+"""Clients that open connections and say little: they do not take the server from the others."""
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+
+import pytest
+from page_client import fetch
+from serving import ROOT, free_port, wait_for
+
+from dashboard.server.connection_limit import highest_descriptor
+
+DESCRIPTORS = 300
+
+
+@pytest.fixture(scope="module")
+def log_file(tmp_path_factory):
+    return tmp_path_factory.mktemp("log") / "errors"
+
+
+@pytest.fixture(scope="module")
+def port(demo_path, tmp_path_factory, log_file):
+    """The port of a server that may have few descriptors."""
+    port = free_port()
+    code = (
+        "import resource\n"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, ({DESCRIPTORS}, {DESCRIPTORS}))\n"
+        "from dashboard.cli import main; main()"
+    )
+    cache = str(tmp_path_factory.mktemp("cache"))
+    with log_file.open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-c", code, "serve", str(demo_path), "--port", str(port),
+             "--no-browser"],
+            cwd=ROOT,
+            stderr=log,
+            env={**os.environ, "WATTFOLD_CACHE": cache},
+        )  # fmt: skip
+    try:
+        wait_for(port, server)
+        yield port
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def is_closed(connection: socket.socket) -> bool:
+    connection.settimeout(10)
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def test_more_half_requests_than_descriptors(port, log_file):
+    with ExitStack() as stack:
+        connections = []
+        for _ in range(2 * DESCRIPTORS):
+            connection = socket.create_connection(("localhost", port), timeout=10)
+            stack.enter_context(connection)
+            connections.append(connection)
+            try:
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+            except OSError:
+                break  # turned away
+        # Whoever comes when there is no room is told so at once, by a closed connection.
+        assert is_closed(connections[-1])
+        assert len(connections) > DESCRIPTORS / 2
+    # When they have gone, all is as before; nothing was written again and again.
+    assert fetch(f"localhost:{port}", "/healthz")[0] == 200
+    assert log_file.stat().st_size < 20_000
+    assert "Too many open files" not in log_file.read_text()
+
+
+def test_descriptors_are_kept_free():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))
+        assert highest_descriptor() == 768
+        resource.setrlimit(resource.RLIMIT_NOFILE, (400, before[1]))
+        assert highest_descriptor() == 300
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
