@@ -63,6 +63,7 @@ from core.runs._stage_entries import (
     unpack_vectors,
 )
 from core.runs._stage_log import STAGES, StageLog
+from core.runs.checkpoints import StoredCheckpoints
 from core.runs.config import AUTO, RunConfig
 from core.runs.digests import Digests, hash_graph
 from core.runs.store import StageResult, Store
@@ -354,6 +355,7 @@ class Pipeline:
             if entry is not None:
                 return unpack_embedding(entry), digest
             vectors = self.vectors()
+            checkpoints = None if self.store is None else StoredCheckpoints(self.store, digest)
             with self.log.stage("embedding") as report:
                 embedding = embed(
                     config.method,
@@ -363,9 +365,12 @@ class Pipeline:
                     seed=config.seed,
                     threads=self.threads,
                     progress=report,
+                    checkpoints=checkpoints,
                     **config.method_parameters,
                 )
             self._keep("embedding", digest, pack_embedding(embedding))
+            if checkpoints is not None:
+                checkpoints.clear()
             return embedding, digest
 
     # Quality and density

@@ -150,14 +150,15 @@ class Digests:
     def embedding(self, neighbors: Neighbors) -> str:
         """The map on a graph."""
         config = self._config
-        seeded = METHODS[config.method].is_seeded(config.method_parameters, neighbors.n)
+        method, settings = METHODS[config.method], config.method_parameters
+        seeded = method.is_seeded(settings, neighbors.n)
         return make_digest(
             {
-                "version": VERSIONS["embedding"],
+                "version": VERSIONS["embedding"] + method.revision(settings, neighbors.n),
                 "vectors": self.vectors,
                 # The graph itself, not its backend: backends that agree share all that follows.
                 "graph": hash_graph(neighbors),
-                "parameters": dict(config.method_parameters),
+                "parameters": dict(settings),
                 "seed": config.seed if seeded else None,
                 **self._fields_of("embedding"),
             }
