@@ -38,7 +38,7 @@ def cross_entropies(y, indptr, indices, data, rows, a, b):  # type: ignore[no-un
                 q = 1 / (1 + a * ((y[i] - y[j]) ** 2).sum() ** b)
                 total[r] -= np.log(max(1 - q, 1e-12))
         for edge in range(indptr[i], indptr[i + 1]):
-            p = data[edge]
+            p = max(data[edge], 1e-12)
             q = 1 / (1 + a * ((y[i] - y[indices[edge]]) ** 2).sum() ** b)
             total[r] += p * (np.log(max(1 - q, 1e-12)) - np.log(max(q, 1e-12)))
             total[r] += p * np.log(p) + (1 - p) * np.log(max(1 - p, 1e-12))

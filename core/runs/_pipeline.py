@@ -65,7 +65,7 @@ from core.runs._stage_entries import (
 from core.runs._stage_log import STAGES, StageLog
 from core.runs.checkpoints import StoredCheckpoints
 from core.runs.config import AUTO, RunConfig
-from core.runs.digests import Digests, hash_graph
+from core.runs.digests import Digests
 from core.runs.store import StageResult, Store
 from core.vectors import Vectors, make_vectors
 from core.vectors.mean_demand import WeekDemand, sum_demand
@@ -151,7 +151,7 @@ class Pipeline:
         if self.config.quality:
             wanted["quality"] = self.digests.measured(embedding, n)
             if _is_estimated(neighbors):
-                wanted["recall"] = self.digests.measured(hash_graph(near), n)
+                wanted["recall"] = self.digests.measured(near.digest, n)
         return all(self.store.has(stage, digest) for stage, digest in wanted.items())
 
     # Cube and vectors
@@ -411,7 +411,7 @@ class Pipeline:
         if not self.config.quality or not _is_estimated(neighbors):
             return None
         near = self._nearest(neighbors)
-        digest = self.digests.measured(hash_graph(near), near.n)
+        digest = self.digests.measured(near.digest, near.n)
         with self._found_or_computing("recall", digest) as entry:
             if entry is not None:
                 return Recall(**entry.facts)
@@ -447,10 +447,7 @@ class Pipeline:
 
     def _nearest(self, neighbors: Neighbors) -> Neighbors:
         """The first K neighbours, where a method asked for more."""
-        k = self.config.k
-        return replace(
-            neighbors, indices=neighbors.indices[:, :k], distances=neighbors.distances[:, :k]
-        )
+        return neighbors.nearest(self.config.k)
 
     def surprise(self, neighbors: Neighbors) -> Surprise:
         """Return how far points are from what their neighbours lead one to expect."""
