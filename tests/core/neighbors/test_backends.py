@@ -82,7 +82,7 @@ def test_exact_is_brute_force_in_order(kind, distance, n):
     assert found.notices == ()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     n=st.integers(2, 40),
     p=st.integers(1, 70),
