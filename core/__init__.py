@@ -4,13 +4,49 @@ The names below are imported when they are first used, so that ``import core`` c
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what __getattr__ finds, for type checkers and editors
+    from core.anomalies import DETECTORS as DETECTORS
+    from core.anomalies import Anomalies as Anomalies
+    from core.anomalies import find_anomalies as find_anomalies
+    from core.cube import build_cube as build_cube
+    from core.demo import make_demo as make_demo
+    from core.density import hdr_density as hdr_density
+    from core.embedding import METHODS as METHODS
+    from core.embedding import embed as embed
+    from core.engine import make_engine as make_engine
+    from core.groups import compare_groups as compare_groups
+    from core.groups import group_by as group_by
+    from core.groups import household_demand as household_demand
+    from core.neighbors import BACKENDS as BACKENDS
+    from core.neighbors import find_neighbors as find_neighbors
+    from core.placement import SavedMap as SavedMap
+    from core.placement import place as place
+    from core.placement import save_map as save_map
+    from core.plots import plot_anomaly as plot_anomaly
+    from core.plots import plot_calendar as plot_calendar
+    from core.plots import plot_map as plot_map
+    from core.quality import measure_quality as measure_quality
+    from core.readings import Dataset as Dataset
+    from core.readings import IngestOptions as IngestOptions
+    from core.readings import ingest as ingest
+    from core.runs import RunConfig as RunConfig
+    from core.runs import Runner as Runner
+    from core.runs import Store as Store
+    from core.runs import run as run
+    from core.segments import find_segments as find_segments
+    from core.vectors import Vectors as Vectors
+    from core.vectors import make_vectors as make_vectors
+    from core.worklist import Worklist as Worklist
+    from core.worklist import more_like as more_like
 
 _HOMES = {
     "Anomalies": "core.anomalies",
     "BACKENDS": "core.neighbors",
     "DETECTORS": "core.anomalies",
     "Dataset": "core.readings",
+    "IngestOptions": "core.readings",
     "METHODS": "core.embedding",
     "RunConfig": "core.runs",
     "Runner": "core.runs",
@@ -34,6 +70,9 @@ _HOMES = {
     "measure_quality": "core.quality",
     "more_like": "core.worklist",
     "place": "core.placement",
+    "plot_anomaly": "core.plots",
+    "plot_calendar": "core.plots",
+    "plot_map": "core.plots",
     "run": "core.runs",
     "save_map": "core.placement",
 }

@@ -20,6 +20,7 @@ from core.readings.dataset import file_digest
 from core.runs import Run
 from core.runs.config import RunConfig
 from core.runs.store import StageResult, read_result, write_result
+from core.summary import Summarized
 from core.vectors import Vectors
 
 SCHEMA = 1
@@ -27,8 +28,8 @@ _FORMAT = "wattfold map"
 _ENTRY = "entry.json"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SavedMap:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SavedMap(Summarized):
     """The outcome of a run, and what its points and bins are.
 
     Attributes
@@ -170,7 +171,7 @@ def save_map(path: str | Path, run: Run, cube: Cube, vectors: Vectors) -> None:
             "level": run.hdr.level,
             "rank": run.hdr.rank,
             "thresholds": run.hdr.thresholds,
-            "isolation": run.neighbors.distances[:, k - 1] if k else np.zeros(run.n),
+            "isolation": run.isolation,
             "surprise": run.surprise.score,
             "own_excess": expectation.own,
             "window_scale": expectation.scale,

@@ -16,6 +16,7 @@ from core.errors import InputError
 from core.fields import FIELDS, Distance, Unit
 from core.progress import Progress, silent
 from core.readings import Dataset
+from core.summary import Summarized
 from core.vectors._rows import write_rows
 from core.vectors.units import choose_samples
 
@@ -28,8 +29,8 @@ _SCALES: dict[Distance, float] = {"hellinger": 1.0, "tv": 0.5, "js": 1.0}
 _PAIR_CELLS = 1 << 20
 
 
-@dataclass(frozen=True, eq=False)
-class Vectors:
+@dataclass(frozen=True, eq=False, repr=False)
+class Vectors(Summarized):
     """One row per unit, such that ``scale · ‖x_i − x_j‖_norm`` is the statistical distance.
 
     Attributes

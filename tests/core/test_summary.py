@@ -1,0 +1,34 @@
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.summary import Summarized, in_short
+
+
+@dataclass(frozen=True, repr=False)
+class Thing(Summarized):
+    x: Any
+    notices: tuple[str, ...] = ()
+    extra: Any = None
+
+
+def test_arrays_and_tables_are_told_by_their_sizes():
+    table = pd.DataFrame({"a": range(1200)})
+    assert repr(Thing(np.zeros((3, 4), np.int8))) == "<Thing x: 3 × 4 int8>"
+    assert repr(Thing(table, extra=Thing(1))) == "<Thing x: 1,200 × 1 table; extra: Thing>"
+
+
+def test_what_is_long_is_cut():
+    assert in_short("a" * 60) == "a" * 60
+    assert in_short("a" * 61) == "a" * 59 + "…"
+    assert in_short({"a": "b" * 60}) == "1 entries"
+    assert in_short({"a": 1}) == "{'a': 1}"
+
+
+def test_html_is_escaped():
+    html = Thing("<script>alert(1)</script>", notices=("a & b",))._repr_html_()
+    assert "<script" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "a &amp; b" in html
