@@ -16,6 +16,9 @@ if TYPE_CHECKING:  # what __getattr__ finds, for type checkers and editors
     from core.embedding import METHODS as METHODS
     from core.embedding import embed as embed
     from core.engine import make_engine as make_engine
+    from core.estimators import ManifoldMap as ManifoldMap
+    from core.estimators import NeighborsTransformer as NeighborsTransformer
+    from core.estimators import StatisticalDistance as StatisticalDistance
     from core.groups import compare_groups as compare_groups
     from core.groups import group_by as group_by
     from core.groups import household_demand as household_demand
@@ -36,7 +39,9 @@ if TYPE_CHECKING:  # what __getattr__ finds, for type checkers and editors
     from core.runs import Store as Store
     from core.runs import run as run
     from core.segments import find_segments as find_segments
+    from core.vector_map import map_vectors as map_vectors
     from core.vectors import Vectors as Vectors
+    from core.vectors import from_samples as from_samples
     from core.vectors import make_vectors as make_vectors
     from core.worklist import Worklist as Worklist
     from core.worklist import more_like as more_like
@@ -48,9 +53,12 @@ _HOMES = {
     "Dataset": "core.readings",
     "IngestOptions": "core.readings",
     "METHODS": "core.embedding",
+    "ManifoldMap": "core.estimators",
+    "NeighborsTransformer": "core.estimators",
     "RunConfig": "core.runs",
     "Runner": "core.runs",
     "SavedMap": "core.placement",
+    "StatisticalDistance": "core.estimators",
     "Store": "core.runs",
     "Vectors": "core.vectors",
     "Worklist": "core.worklist",
@@ -60,6 +68,7 @@ _HOMES = {
     "find_anomalies": "core.anomalies",
     "find_neighbors": "core.neighbors",
     "find_segments": "core.segments",
+    "from_samples": "core.vectors",
     "group_by": "core.groups",
     "hdr_density": "core.density",
     "household_demand": "core.groups",
@@ -67,6 +76,7 @@ _HOMES = {
     "make_demo": "core.demo",
     "make_engine": "core.engine",
     "make_vectors": "core.vectors",
+    "map_vectors": "core.vector_map",
     "measure_quality": "core.quality",
     "more_like": "core.worklist",
     "place": "core.placement",

@@ -239,7 +239,7 @@ def make_vectors(
     filled = np.argwhere(sizes == 0)
     for row in np.unique(filled[:, 0]):
         pooled = samples.week_counts(row)
-        x[row, sizes[row] == 0] = _coordinates(pooled, pooled.sum(), distance)
+        x[row, sizes[row] == 0] = to_coordinates(pooled, pooled.sum(), distance)
     return Vectors(
         x=x.reshape(n, -1),
         distance=distance,
@@ -266,7 +266,7 @@ def _count_type(sizes: np.ndarray) -> np.dtype | None:
     return np.min_scalar_type(sizes.max())
 
 
-def _coordinates(counts: np.ndarray, sizes: np.ndarray, distance: Distance) -> np.ndarray:
+def to_coordinates(counts: np.ndarray, sizes: np.ndarray, distance: Distance) -> np.ndarray:
     """Return √(p/2) for Hellinger and p for the others, in float64; empty samples give zeros."""
     p = counts / np.maximum(sizes, 1)[..., None]
     if distance != "hellinger":
