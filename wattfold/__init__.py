@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _KEPT: list[tempfile.TemporaryDirectory[str]] = []
 
-__all__ = [*core.__all__, "open", "read"]
+__all__ = [*core.__all__, "explore", "open", "read"]
 
 
 def read(
@@ -54,6 +54,20 @@ def read(
 def open(path: str | Path) -> "core.Dataset":
     """Open a dataset directory that :func:`read`, ``wattfold ingest`` or ``wattfold demo`` made."""
     return core.Dataset.open(path)
+
+
+def explore(dataset: "core.Dataset") -> Any:
+    """Show the page of a dataset in a notebook.
+
+    The page is served to this machine alone, until the notebook ends; it waits while a cell runs.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    """
+    from dashboard.notebook import show_page
+
+    return show_page(dataset)
 
 
 def __getattr__(name: str) -> Any:
