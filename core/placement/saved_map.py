@@ -1,6 +1,5 @@
 """A map on the disk, with all it takes to put new points on it: a directory of its own."""
 
-import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -107,11 +106,7 @@ class SavedMap(Summarized):
                 f"there is no map at {path}; make one with wattfold embed DIR --save-map {path}"
             )
         try:
-            directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                entry = read_result(directory)
-            finally:
-                os.close(directory)
+            entry = read_result(path)
             facts = dict(entry.facts)
             if facts["format"] != _FORMAT or facts["schema"] != SCHEMA:
                 raise ValueError(f"it is a {facts['format']} of schema {facts['schema']}")
