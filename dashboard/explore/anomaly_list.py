@@ -151,9 +151,8 @@ class AnomalyList:
             self._give_up(run_jobs.NOT_KEPT)
             return
         self._judged = (about, found.result)
-        with pn.io.unlocked():  # list, marks and story in one message
-            self.status.say("")
-            self.explorer.show_unusual(found.result)
+        self.status.say("")
+        self.explorer.show_unusual(found.result)
 
     def _give_up(self, why: str) -> None:
         self.status.say(why[:1].upper() + why[1:])
@@ -221,4 +220,6 @@ def _look() -> dict[str, Any]:
         "text_align": dict.fromkeys(("size", "q"), "right"),
         "header_align": dict.fromkeys(("size", "q"), "right"),
         "layout": "fit_columns",
+        # On a phone the table scrolls sideways.
+        "configuration": {"columns": [{"field": "headline", "minWidth": 190}]},
     }
