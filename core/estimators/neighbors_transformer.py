@@ -81,7 +81,7 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return self
 
     def transform(self, X: Any) -> csr_matrix:
-        """Return the graph from samples to those that were fitted, (n_samples, n_samples_fit_)."""
+        """Return the graph from samples to those that were fitted, one row per sample."""
         check_is_fitted(self)
         rows = validate_data(self, X, reset=False, dtype=(np.float64, np.float32))
         wanted = self.n_neighbors + (self.mode == "distance")

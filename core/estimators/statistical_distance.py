@@ -31,8 +31,9 @@ class StatisticalDistance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     Attributes
     ----------
-    edges_ : ndarray of shape (n_bins_ − 1,)
-        Of the bins, where rows are samples; a value equal to an edge belongs to the bin below it.
+    edges_ : ndarray
+        Of the bins, one fewer than these, where rows are samples; a value equal to an edge belongs
+        to the bin below it.
     n_bins_ : int
         Bins after merging edges that coincide.
     metric_ : {'euclidean', 'manhattan'}
@@ -73,7 +74,7 @@ class StatisticalDistance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the vectors of samples, (n_samples, n_bins_)."""
+        """Return the vectors of samples, one row per sample and one column per bin."""
         check_is_fitted(self)
         rows = self._validate(X, reset=False)
         counts = rows

@@ -22,7 +22,12 @@ import make_reference
 import pipeline_picture
 
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("how-to/*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(DOCS.glob("*.md")),
+    *sorted(DOCS.glob("how-to/*.md")),
+]
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 WITH_CODE = [
     name
