@@ -87,7 +87,47 @@ _HOMES = {
     "save_map": "core.placement",
 }
 
-__all__ = list(_HOMES)
+# As a list, which type checkers can read.
+__all__ = [
+    "BACKENDS",
+    "DETECTORS",
+    "METHODS",
+    "Anomalies",
+    "Dataset",
+    "IngestOptions",
+    "ManifoldMap",
+    "NeighborsTransformer",
+    "RunConfig",
+    "Runner",
+    "SavedMap",
+    "StatisticalDistance",
+    "Store",
+    "Vectors",
+    "Worklist",
+    "build_cube",
+    "compare_groups",
+    "embed",
+    "find_anomalies",
+    "find_neighbors",
+    "find_segments",
+    "from_samples",
+    "group_by",
+    "hdr_density",
+    "household_demand",
+    "ingest",
+    "make_demo",
+    "make_engine",
+    "make_vectors",
+    "map_vectors",
+    "measure_quality",
+    "more_like",
+    "place",
+    "plot_anomaly",
+    "plot_calendar",
+    "plot_map",
+    "run",
+    "save_map",
+]
 
 
 def __getattr__(name: str) -> Any:

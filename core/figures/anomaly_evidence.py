@@ -83,9 +83,9 @@ def anomaly_evidence(
     demand = _half_hours(calendar)
     weekday = (calendar.days.astype(np.int64) + 3) % 7
     concerned = finding.slots.reshape(7, HALF_HOURS)
-    hours = concerned.any(axis=0)
+    hours: np.ndarray = np.asarray(concerned.any(axis=0))
     on = concerned[weekday]
-    some = concerned.any(axis=1)[weekday]
+    some = np.asarray(concerned.any(axis=1))[weekday]
     present = np.isfinite(demand) & on
     enough = present.sum(axis=1) > on.sum(axis=1) / 2
     kwh = np.where(present, demand, 0.0).sum(axis=1) * (

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import core
+import core.anomalies
 import wattfold as wf
 from core.errors import InputError
 
@@ -34,17 +35,25 @@ def test_it_has_no_other_names():
         _ = wf.magic
 
 
-def test_type_checkers_see_every_name_where_it_is():
-    """The imports for type checkers are those that are made when a name is used."""
-    tree = ast.parse(Path(core.__file__).read_text(encoding="utf-8"))
-    seen = {
+def imports_for_type_checkers(package):
+    """The modules of the names that a package imports under their own names."""
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
+    return {
         alias.asname: node.module
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if alias.asname
     }
-    assert seen == core._HOMES
+
+
+def test_type_checkers_see_every_name_where_it_is():
+    """The imports for type checkers are those that are made when a name is used."""
+    assert imports_for_type_checkers(core) == core._HOMES
+    assert set(core.__all__) == set(core._HOMES)
+    assert imports_for_type_checkers(core.anomalies) == {
+        name: f"core.anomalies.{home}" for name, home in core.anomalies._HOMES.items()
+    }
     for package in (core, wf):
         assert (Path(package.__file__).parent / "py.typed").exists()
 
