@@ -28,7 +28,7 @@ class NeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         What the graph holds: distances, with one neighbour more since a sample that was fitted is
         its own nearest one; or ones.
     algorithm : str
-        A name in ``BACKENDS``, or ``auto``.
+        A name in ``BACKENDS``, or ``auto``. All but ``annoy`` can be pickled once fitted.
     metric : {'euclidean', 'manhattan'}
         As ``StatisticalDistance.metric_`` says.
     algorithm_params : mapping, optional

@@ -195,7 +195,10 @@ class Dataset(Summarized):
 
     def summary(self) -> dict[str, Any]:
         """Return where it is, how much it holds, and from when to when."""
-        first, last = self.first_and_last_day
+        try:
+            first, last = self.first_and_last_day
+        except DatasetError as error:  # it is told nevertheless, as by a debugger
+            return {"path": self.path, "problem": error}
         return {
             "path": self.path,
             "households": f"{len(self.households):,}",

@@ -110,3 +110,9 @@ def test_results_are_told_in_a_line(demo_path):
 def test_the_default_run_is_that_of_the_page(demo_path):
     dataset = wf.open(demo_path)
     assert wf.run(dataset).config == wf.RunConfig()
+
+
+def test_a_dataset_that_is_gone_can_still_be_told(readings, tmp_path):
+    dataset = wf.read(readings, to=tmp_path / "data")
+    (tmp_path / "data").rename(tmp_path / "elsewhere")
+    assert "problem: " in repr(dataset)
