@@ -315,6 +315,13 @@ def test_others_refuse_jensen_shannon_and_say_why(name):
         find_neighbors(Vectors.from_array(x, distance="js"), k=2, backend=name)
 
 
+def test_without_hnswlib_the_backend_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "hnswlib", None)
+    with pytest.raises(InputError, match=r"pip install 'wattfold\[hnsw\]'"):
+        find_neighbors(make("random", 9, "hellinger"), k=2, backend="hnsw")
+    assert "hnsw" in BACKENDS
+
+
 def test_hnsw_refuses_total_variation_and_names_others():
     with pytest.raises(InputError, match=r"L1 norm.* choose exact or kdtree or annoy"):
         find_neighbors(make("random", 9, "tv"), k=2, backend="hnsw")
