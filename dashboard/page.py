@@ -15,6 +15,7 @@ from core.errors import WattfoldError
 from core.version import describe
 from dashboard.compare import CompareTab
 from dashboard.data import DataTab
+from dashboard.drawer import make_drawer
 from dashboard.explore import (
     AnomalyList,
     MapPaths,
@@ -22,7 +23,6 @@ from dashboard.explore import (
     PinnedPoints,
     PointDetail,
     RunController,
-    chosen_table,
     map_summary,
     settings,
 )
@@ -43,6 +43,7 @@ from dashboard.widgets import (
     row,
     wrapped_row,
 )
+from dashboard.worklist import WorklistTab
 
 # Pixels that the panes have when the page is first opened.
 _SETTINGS_WIDTH, _DETAIL_WIDTH, _DRAWER_HEIGHT = 272, 380, 172
@@ -95,6 +96,7 @@ class DatasetPage:
         self.map = MapView(self.explorer)
         self.detail = PointDetail(workspace, self.explorer)
         self.anomalies = AnomalyList(workspace, self.explorer)
+        self.worklist = WorklistTab(workspace, folder, self.explorer)
         self.paths = MapPaths(workspace, self.explorer, self.map)
         self.data = DataTab(workspace)
         self.keeps = Keeps(workspace, self.explorer, name=self._name, link=link)
@@ -146,6 +148,8 @@ class DatasetPage:
                 "-": lambda: self.map.zoom(1 / _ZOOM_STEP),
                 "0": lambda: setattr(explorer, "ranges", None),
                 "/": lambda: self.search.focus(),
+                "f": self.detail.verdict.flag,
+                "F": self.detail.verdict.flag,
             }
         )
 
@@ -244,7 +248,7 @@ class DatasetPage:
         )
         drawer = SplitPane(
             main=upper,
-            side=self._drawer(),
+            side=make_drawer(self.explorer, self.anomalies, self.worklist),
             place="bottom",
             size=_DRAWER_HEIGHT,
             minimum=64,
@@ -303,19 +307,6 @@ class DatasetPage:
         watcher = self.explorer.param.watch(put, "run", precedence=6)
         return place
 
-    def _drawer(self) -> pn.viewable.Viewable:
-        """The tables: what is unusual, and what is chosen."""
-        tabs = TabBar(["Anomalies", "Chosen"], label="Tables")
-        tables = [self.anomalies.panel, column(chosen_table(self.explorer))]
-        tabs.switch(tables)
-
-        def follow(event: param.parameterized.Event) -> None:
-            some = len(event.new)
-            tabs.param.update(counts=["", f"{some:,}" if some else ""], active=int(some > 0))
-
-        self.explorer.param.watch(follow, "chosen")
-        return column(row(tabs, margin=(2, 6)), *tables)
-
     def main(self) -> list[pn.viewable.Viewable]:
         """What fills the window below the bar."""
         parts = [self._explore(), self.compare.view, self.periods.view, self.data.view]
@@ -344,6 +335,7 @@ class DatasetPage:
             self.sharing.dialog,
             self.exporting.dialog,
             self.exporting.download,
+            self.worklist.download,
         ]
 
     def _settings(self) -> pn.viewable.Viewable:

@@ -15,8 +15,8 @@ from core.export.figure_views import (
 )
 from core.study.run_report import Remarks
 from dashboard.compare import Comparison
-from dashboard.export._export_job import ExportJob
-from dashboard.jobs import FollowedJob
+from dashboard.export.file_job import FileJob
+from dashboard.jobs import FollowedJob, export_jobs
 from dashboard.jobs.export_jobs import KINDS, ExportRequest
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
@@ -58,7 +58,7 @@ class ExportForm:
         self,
         workspace: Workspace,
         explorer: Explorer,
-        job: ExportJob,
+        job: FileJob,
         comparison: Comparison,
     ) -> None:
         self.workspace = workspace
@@ -196,7 +196,7 @@ class ExportForm:
 
     def _start(self) -> None:
         try:
-            self.job.start(self.request())
+            self.job.start(export_jobs.submit(self.workspace.pool, self.request()))
         except WattfoldError as error:
             self.job.show_error(str(error))
 

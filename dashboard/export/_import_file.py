@@ -11,6 +11,7 @@ import panel_material_ui as pmui
 from core.errors import InputError, WattfoldError
 from core.export import read_provenance
 from core.export.read_back import KINDS
+from core.worklist import Worklist
 from dashboard.jobs import SessionFolder
 from dashboard.state import Explorer, ViewState
 from dashboard.state.session_file import is_session, read_session
@@ -30,14 +31,16 @@ class SavedView:
 
     Attributes
     ----------
-    notes : mapping
-        Texts by the names of points.
+    notes, worklist, groups
+        See :class:`dashboard.state.session_file.SavedSession`.
     problems : tuple of str
         What of the file cannot be restored here, or would be replaced here.
     """
 
     view: ViewState
     notes: Mapping[str, str] = field(default_factory=dict)
+    worklist: Worklist = field(default_factory=Worklist)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
 
@@ -51,12 +54,12 @@ def read_saved_view(path: Path, explorer: Explorer) -> SavedView:
 
 
 def _read_session(path: Path, explorer: Explorer) -> SavedView:
-    view, notes, problem = read_session(path.read_bytes(), explorer.dataset)
-    problems = [problem] if problem else []
-    replaced = sum(explorer.notes.get(name, text) != text for name, text in notes.items())
+    saved = read_session(path.read_bytes(), explorer.dataset)
+    problems = [saved.problem] if saved.problem else []
+    replaced = sum(explorer.notes.get(name, text) != text for name, text in saved.notes.items())
     if replaced:
         problems.append(f"{replaced:,} of your notes would be replaced by those of the file.")
-    return SavedView(view, notes, tuple(problems))
+    return SavedView(saved.view, saved.notes, saved.worklist, saved.groups, tuple(problems))
 
 
 def _read_export(path: Path, explorer: Explorer) -> SavedView:
@@ -146,5 +149,7 @@ class ImportPanel:
             self.clear()
             self.error.say(f"{error}; nothing was changed")
             return
+        self.explorer.flagged.merge(self._found.worklist)
+        self.explorer.groups.merge(self._found.groups)
         self.clear()
         self._done()

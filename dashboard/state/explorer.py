@@ -16,7 +16,9 @@ from core.runs.forecast import count_points
 from core.scene import Coloring, MapScene, color_points, map_scene
 from core.scene.coloring import HDR, choices, level_text
 from core.scene.map_scene import contour_lines
+from dashboard.state.flagged_homes import FlaggedHomes
 from dashboard.state.run_choices import Choices
+from dashboard.state.saved_groups import SavedGroups
 from dashboard.state.session_file import MAXIMUM_NOTE, MAXIMUM_NOTES
 from dashboard.state.unusual_homes import BY_EVIDENCE, BY_SIZE, UnusualHomes
 from dashboard.state.view_state import (
@@ -81,6 +83,8 @@ class Explorer(Choices):
     def __init__(self, dataset: Dataset, **values: Any) -> None:
         super().__init__(dataset, **values)
         self.dataset = dataset
+        self.flagged = FlaggedHomes(dataset)
+        self.groups = SavedGroups()
         self._colorings: dict[tuple[str, bool], Coloring] = {}
         self._base: MapScene | None = None
         self._wanted: ViewState | None = None
