@@ -20,17 +20,18 @@ from dashboard.explore import (
     AnomalyList,
     MapPaths,
     MapView,
-    PinnedPoints,
     PointDetail,
     RunController,
     map_summary,
     settings,
 )
 from dashboard.export import ExportDialog, Sharing
+from dashboard.groups import GroupPanel
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
 from dashboard.keeps import Keeps
 from dashboard.periods import PeriodsTab
+from dashboard.side_pane import make_side_pane
 from dashboard.state import Explorer, ViewState
 from dashboard.theme import FULL_HEIGHT, NOT_ON_PHONES
 from dashboard.widgets import (
@@ -97,6 +98,7 @@ class DatasetPage:
         self.detail = PointDetail(workspace, self.explorer)
         self.anomalies = AnomalyList(workspace, self.explorer)
         self.worklist = WorklistTab(workspace, folder, self.explorer)
+        self.group = GroupPanel(workspace, folder, self.explorer)
         self.paths = MapPaths(workspace, self.explorer, self.map)
         self.data = DataTab(workspace)
         self.keeps = Keeps(workspace, self.explorer, name=self._name, link=link)
@@ -257,7 +259,7 @@ class DatasetPage:
         )
         return SplitPane(
             main=drawer,
-            side=self._detail_place(),
+            side=make_side_pane(self.explorer, self.detail, self.group),
             place="right",
             size=_DETAIL_WIDTH,
             minimum=260,
@@ -296,17 +298,6 @@ class DatasetPage:
         self.run_controller.run.param.watch(wait_for_click, "visible")
         return place
 
-    def _detail_place(self) -> pn.viewable.Viewable:
-        hint = "The story of a home is told here. Choose one on the map or in the list below it."
-        place = column(PlainText(hint, look="quiet", margin=(20, 12)))
-
-        def put(*_: param.parameterized.Event) -> None:
-            place.objects = [self.detail.panel, PinnedPoints(self.detail).panel]
-            self.explorer.param.unwatch(watcher)
-
-        watcher = self.explorer.param.watch(put, "run", precedence=6)
-        return place
-
     def main(self) -> list[pn.viewable.Viewable]:
         """What fills the window below the bar."""
         parts = [self._explore(), self.compare.view, self.periods.view, self.data.view]
@@ -336,6 +327,7 @@ class DatasetPage:
             self.exporting.dialog,
             self.exporting.download,
             self.worklist.download,
+            self.group.download,
         ]
 
     def _settings(self) -> pn.viewable.Viewable:

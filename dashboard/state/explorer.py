@@ -14,11 +14,11 @@ from core.runs import Run, RunConfig
 from core.runs.anomaly_stage import UNITS
 from core.runs.forecast import count_points
 from core.scene import Coloring, MapScene, color_points, map_scene
-from core.scene.coloring import HDR, choices, level_text
+from core.scene.coloring import HDR, choices, color_values, level_text
 from core.scene.map_scene import contour_lines
 from dashboard.state.flagged_homes import FlaggedHomes
 from dashboard.state.run_choices import Choices
-from dashboard.state.saved_groups import SavedGroups
+from dashboard.state.saved_groups import SavedGroups, group_labels
 from dashboard.state.session_file import MAXIMUM_NOTE, MAXIMUM_NOTES
 from dashboard.state.unusual_homes import BY_EVIDENCE, BY_SIZE, UnusualHomes
 from dashboard.state.view_state import (
@@ -32,6 +32,10 @@ from dashboard.state.view_state import (
 # The two lists of points worth a look, and what the legend calls the marks of the first.
 UNUSUAL, ISOLATED = "unusual", "isolated"
 _UNUSUAL_MARKS = "unusual homes"
+
+# What colours can say beside what the map itself knows.
+GROUPS, SEGMENTS = "Saved groups", "Segments"
+_UNLABELLED = {GROUPS: "in no group", SEGMENTS: "between segments"}
 
 
 class Explorer(Choices):
@@ -78,6 +82,9 @@ class Explorer(Choices):
         default=False, doc="Whether the settings are no longer those of the map"
     )
     restore_problem: Any = param.String(default="", doc="What of a restored view is not shown")
+    labels: Any = param.Dict(
+        default={}, doc="What homes are called besides their attributes: by title, then by home"
+    )
     notes: Any = param.Dict(default={}, doc="What the analyst wrote on points, by their full name")
 
     def __init__(self, dataset: Dataset, **values: Any) -> None:
@@ -85,6 +92,7 @@ class Explorer(Choices):
         self.dataset = dataset
         self.flagged = FlaggedHomes(dataset)
         self.groups = SavedGroups()
+        self.groups.param.watch(self._label_groups, "groups")
         self._colorings: dict[tuple[str, bool], Coloring] = {}
         self._base: MapScene | None = None
         self._wanted: ViewState | None = None
@@ -192,7 +200,7 @@ class Explorer(Choices):
                 if not found:
                     raise InputError(f"{name} is not on this map")
                 points[place] = found[0]
-        is_offered = view.color_by in choices(run)
+        is_offered = view.color_by in self._color_choices(run)
         if not is_offered:
             self.restore_problem = f"The map cannot be coloured by {view.color_by}."
         has_selected = view.selected is not None
@@ -222,7 +230,7 @@ class Explorer(Choices):
             points = self._points_before(run)
         self._colorings.clear()
         self._base = map_scene(run, interval_minutes=self.dataset.interval_minutes)
-        self.param.color_by.objects = choices(run)
+        self.param.color_by.objects = self._color_choices(run)
         # Together, so that nothing sees the new run with an old row. The same row number may stand
         # for another point, so watchers are told even then.
         same = points["selected"] == self.selected
@@ -235,7 +243,7 @@ class Explorer(Choices):
         selected = [] if self.run is None or self.selected is None else [self.label(self.selected)]
         pinned = [] if self.run is None else [self.label(row) for row in self.pins]
         return {
-            "color_by": self.color_by if self.color_by in choices(run) else HDR,
+            "color_by": self.color_by if self.color_by in self._color_choices(run) else HDR,
             "hidden": [],
             "selected": [*_rows_of(run, selected), self._first_row(run)][0],
             "pins": _rows_of(run, pinned),
@@ -311,11 +319,36 @@ class Explorer(Choices):
         """How the points are coloured; kept until there is another run."""
         what = (self.color_by, self.safe_colors)
         if what not in self._colorings:
-            minutes = self.dataset.interval_minutes
-            self._colorings[what] = color_points(
-                self.run, self.color_by, interval_minutes=minutes, safe=self.safe_colors
-            )
+            self._colorings[what] = self._make_coloring()
         return self._colorings[what]
+
+    def _make_coloring(self) -> Coloring:
+        by, minutes = self.color_by, self.dataset.interval_minutes
+        if by not in self.labels:
+            return color_points(self.run, by, interval_minutes=minutes, safe=self.safe_colors)
+        homes = self.run.units["household"]
+        labels = pd.Series([self.labels[by].get(home) for home in homes], dtype="object")
+        return color_values(by, labels, missing_name=_UNLABELLED[by])
+
+    def _color_choices(self, run: Run) -> list[str]:
+        return [*choices(run), *(self.labels if run.config.unit in UNITS else ())]
+
+    def _label_groups(self, event: param.parameterized.Event) -> None:
+        self.label_homes(GROUPS, group_labels(event.new))
+
+    def label_homes(self, title: str, labels: Mapping[str, str]) -> None:
+        """Let homes be coloured by labels; none take the choice away."""
+        others = {name: own for name, own in self.labels.items() if name != title}
+        self.labels = {**others, title: dict(labels)} if labels else others
+        self._colorings = {what: own for what, own in self._colorings.items() if what[0] != title}
+        if self.run is None:
+            return
+        self.param.color_by.objects = self._color_choices(self.run)
+        if self.color_by == title:
+            if labels:
+                self.param.trigger("color_by")
+            else:
+                self.color_by = HDR
 
     def label(self, row: int) -> str:
         """The name of a point on this map."""

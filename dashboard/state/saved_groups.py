@@ -10,6 +10,7 @@ from core.readings import Dataset
 
 LONGEST_NAME = 60
 MOST_GROUPS = 100
+SEVERAL = "in several groups"
 
 
 class SavedGroups(param.Parameterized):
@@ -43,6 +44,15 @@ class SavedGroups(param.Parameterized):
             if len(merged) < MOST_GROUPS or free in merged:
                 merged[free] = own
         self.groups = merged
+
+
+def group_labels(groups: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """Return the group of every household that is in one, or that it is in several."""
+    labels: dict[str, str] = {}
+    for name, own in groups.items():
+        for household in own:
+            labels[household] = SEVERAL if household in labels else name
+    return labels
 
 
 def check_groups(groups: object, dataset: Dataset) -> dict[str, tuple[str, ...]]:
