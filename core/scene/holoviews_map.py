@@ -9,7 +9,7 @@ Few points in view are markers; many are an image by Datashader, with one unseen
 pixels to hover over. Zooming draws again what depends on the view, through streams.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from operator import mul
@@ -73,13 +73,6 @@ axes.forEach(([range], axis) => range.setv({
 """
 
 
-# Bokeh draws the toolbar anew, but does not place it, when another layer is added to a figure that
-# is on the screen.
-_PLACE_TOOLBAR = """
-setTimeout(() => Bokeh.index.find_one_by_id(plot.id)?.invalidate_layout(), 50)
-"""
-
-
 class SceneStream(streams.Stream):
     """What is shown, and on which paper."""
 
@@ -115,6 +108,9 @@ class MapStreams:
         What points and labels are drawn for: views that change only if the picture does.
     figures : list
         The Bokeh figures that show the map.
+    additions : list of callable
+        Each adds what others draw to a new figure. Later is too late: Bokeh starts the tools of a
+        figure that is on the screen anew when a layer is added to it.
     """
 
     scene: SceneStream = field(default_factory=SceneStream)
@@ -130,6 +126,7 @@ class MapStreams:
         default_factory=partial(ViewStream, rename={"view": "scale", "size": "radius"})
     )
     figures: list[Any] = field(default_factory=list)
+    additions: list[Callable[[Any], None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for told in (self.ranges, self.size):
@@ -385,8 +382,8 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
         keep = CustomJS(args={"plot": figure}, code=_EQUAL_SCALES)
         for side in ("inner_width", "inner_height"):
             figure.js_on_change(side, keep)
-        place = CustomJS(args={"plot": figure}, code=_PLACE_TOOLBAR)
-        figure.js_on_change("renderers", place)
+        for add in follow.additions:
+            add(figure)
     if figure.tags != ["map", *scene.extent]:
         figure.tags = ["map", *scene.extent]
         view = follow.view

@@ -155,9 +155,8 @@ class AnomalyList:
             self._give_up(run_jobs.NOT_KEPT)
             return
         self._judged = (about, found.result)
-        with pn.io.unlocked():  # list, marks and story in one message
-            self.status.say("")
-            self.explorer.show_unusual(found.result)
+        self.status.say("")
+        self.explorer.show_unusual(found.result)
 
     def _give_up(self, why: str) -> None:
         self.status.say(why[:1].upper() + why[1:])

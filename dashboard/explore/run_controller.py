@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import panel as pn
 import panel_material_ui as pmui
 import param
 
@@ -172,10 +171,9 @@ class RunController:
         if run is None:
             self.error.say(run_jobs.NOT_KEPT)
             return
-        with pn.io.unlocked():  # all of it in one message
-            self.explorer.show(run)
-            if self.explorer.run is run:  # not so if it is of a view that does not fit
-                self._show_result(seconds)
+        self.explorer.show(run)
+        if self.explorer.run is run:  # not so if it is of a view that does not fit
+            self._show_result(seconds)
 
     def _show_result(self, seconds: float | None) -> None:
         run = self.explorer.run

@@ -36,6 +36,7 @@ def test_times_and_dates():
     assert clock_words(44, 52) == "22:00–02:00"
     assert hours_words(0, 8) == "every night 00:00–04:00"
     assert hours_words(20, 32) == "every day 10:00–16:00"
+    assert hours_words(41, 11) == "every night 20:30–05:30"
     assert date_words(np.datetime64("2009-05-03")) == "3 May"
     assert date_words(np.datetime64("2009-05-03"), year=True) == "3 May 2009"
 
