@@ -31,6 +31,7 @@ from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
 from dashboard.keeps import Keeps
 from dashboard.periods import PeriodsTab
+from dashboard.segments import SegmentsTab
 from dashboard.side_pane import make_side_pane
 from dashboard.state import Explorer, ViewState
 from dashboard.theme import FULL_HEIGHT, NOT_ON_PHONES
@@ -99,6 +100,9 @@ class DatasetPage:
         self.anomalies = AnomalyList(workspace, self.explorer)
         self.worklist = WorklistTab(workspace, folder, self.explorer)
         self.group = GroupPanel(workspace, folder, self.explorer)
+        self.segments = SegmentsTab(
+            workspace, self.explorer, self.map, choose=self.group.selection.choose
+        )
         self.paths = MapPaths(workspace, self.explorer, self.map)
         self.data = DataTab(workspace)
         self.keeps = Keeps(workspace, self.explorer, name=self._name, link=link)
@@ -178,7 +182,12 @@ class DatasetPage:
 
     def _legend(self) -> ColorKey:
         explorer = self.explorer
-        legend = ColorKey(sizing_mode="stretch_width", align="center", margin=(0, 8))
+        legend = ColorKey(
+            choose=explorer.choose_category,
+            sizing_mode="stretch_width",
+            align="center",
+            margin=(0, 8),
+        )
         legend.link(explorer, hidden="hidden", bidirectional=True)
 
         def draw(*_: param.parameterized.Event) -> None:
@@ -250,7 +259,7 @@ class DatasetPage:
         )
         drawer = SplitPane(
             main=upper,
-            side=make_drawer(self.explorer, self.anomalies, self.worklist),
+            side=make_drawer(self.explorer, self.anomalies, self.worklist, self.segments),
             place="bottom",
             size=_DRAWER_HEIGHT,
             minimum=64,

@@ -40,7 +40,7 @@ class GroupPanel:
     def __init__(self, workspace: Workspace, folder: SessionFolder, explorer: Explorer) -> None:
         self.workspace = workspace
         self.explorer = explorer
-        self.group = GroupSelection(explorer)
+        self.selection = GroupSelection(explorer)
         self.download = Download()
         self.file_job = FileJob(folder, self.download)
         self.job: FollowedJob | None = None
@@ -51,10 +51,10 @@ class GroupPanel:
         # One lasso changes several things: compared once they are all there.
         self._compare_soon = coalesced(workspace.pool.schedule, self._compare)
         explorer.param.watch(self._forget_result, "run", precedence=4)
-        explorer.param.watch(self._follow, ["chosen", "run", "unusual"], precedence=5)
-        explorer.groups.param.watch(self._follow, "groups")
+        followed = ["chosen", "run", "unusual", "labels"]
+        explorer.param.watch(self._follow, followed, precedence=5)
         explorer.flagged.param.watch(self._follow, "worklist")
-        self.group.param.watch(self._compare_soon, "against")
+        self.selection.param.watch(self._compare_soon, "against")
 
     def show(self) -> None:
         """Fill the panel when it is first seen."""
@@ -107,7 +107,9 @@ class GroupPanel:
         self.against.param.watch(self._choose_other, "value")
         self.save.on_click(lambda _: self.keep())
         self.color.on_click(lambda _: self._color_by_groups())
-        self.only.on_click(lambda _: setattr(self.explorer, "households", list(self.group.homes)))
+        self.only.on_click(
+            lambda _: setattr(self.explorer, "households", list(self.selection.homes))
+        )
         self.export.on_click(lambda _: self.export_group())
         self.forget.on_click(lambda _: self._forget())
         self.clear.on_click(lambda _: self.explorer.clear())
@@ -138,24 +140,24 @@ class GroupPanel:
     def _offer_values(self, kind: str) -> None:
         self.problem.say("")
         try:
-            values = self.group.values(kind)
+            values = self.selection.values(kind)
         except WattfoldError as error:
             values = {}
             self.problem.say(str(error))
         options: dict[str, Any] = {"choose …": None}
         options |= {f"{name} ({len(rows):,})": name for name, rows in values.items()}
-        origin = self.group.origin
+        origin = self.selection.origin
         chosen = origin.value if origin is not None and origin.kind == kind else None
         known = chosen if chosen in values else None
         self.value.param.update(options=options, value=known, visible=bool(values))
 
     def _choose_value(self, event: param.parameterized.Event) -> None:
-        origin = self.group.origin
+        origin = self.selection.origin
         if event.new is not None and (origin is None or origin.value != event.new):
-            self.group.choose(self.kind.value, event.new)
+            self.selection.choose(self.kind.value, event.new)
 
     def _choose_other(self, event: param.parameterized.Event) -> None:
-        self.group.against = "" if event.new in (None, REST) else event.new
+        self.selection.against = "" if event.new in (None, REST) else event.new
 
     # Following the map
 
@@ -163,7 +165,7 @@ class GroupPanel:
         """Show the homes that are chosen now, and compare them."""
         if not self._is_filled or self.explorer.run is None:
             return
-        group, kinds = self.group, self.group.kinds()
+        group, kinds = self.selection, self.selection.kinds()
         origin, some = group.origin, len(self.explorer.chosen)
         self.title.text = _title(group.title, some, self.explorer.run.n)
         kind = DRAWN if origin is None and self.value.value is not None else self.kind.value
@@ -194,8 +196,8 @@ class GroupPanel:
             self.status.say("" if self.problem.visible else _INVITATION)
             return
         try:
-            first, second, names = self.group.sides()
-            attribute = self.group.attribute
+            first, second, names = self.selection.sides()
+            attribute = self.selection.attribute
             sides = Sides(first=first, second=second, names=names, attribute=attribute)
             if self.found is not None and self._sides == replace(sides, names=self.found.names):
                 self._show(replace(self.found, names=names), sides)  # another name alone
@@ -220,18 +222,17 @@ class GroupPanel:
 
     def _show(self, found: GroupComparison, sides: Sides) -> None:
         self.found, self._sides = found, sides
-        with pn.io.unlocked():  # all of it in one message
-            self.headline.text = _sentences.headline(found)
-            self.about.text = _sentences.explanation(found)
-            self.kwh.text = _sentences.kwh_text(found.kwh_per_day)
-            self.hours.text = _sentences.hours_text(found)
-            self.attributes.text = _sentences.attributes_text(found)
-            self.notices.say("\n".join(found.notices))
-            self.week.show(found)
-            self.distribution.show(found)
-            if not self.result.objects:
-                self.result.objects = self._result_parts()
-            self.result.visible = self.export.visible = True
+        self.headline.text = _sentences.headline(found)
+        self.about.text = _sentences.explanation(found)
+        self.kwh.text = _sentences.kwh_text(found.kwh_per_day)
+        self.hours.text = _sentences.hours_text(found)
+        self.attributes.text = _sentences.attributes_text(found)
+        self.notices.say("\n".join(found.notices))
+        self.week.show(found)
+        self.distribution.show(found)
+        if not self.result.objects:
+            self.result.objects = self._result_parts()
+        self.result.visible = self.export.visible = True
 
     def _stop(self, why: str) -> None:
         if self.job is not None:
@@ -246,13 +247,13 @@ class GroupPanel:
         """Save the chosen homes under the name that is written."""
         try:
             name = (self.name.value or "").strip()
-            self.explorer.groups.save(name, self.group.homes)
-            self.group.choose(SAVED, name)
+            self.explorer.groups.save(name, self.selection.homes)
+            self.selection.choose(SAVED, name)
         except WattfoldError as error:
             self.problem.say(str(error))
 
     def _forget(self) -> None:
-        origin = self.group.origin
+        origin = self.selection.origin
         if origin is not None:
             self.explorer.groups.remove(origin.value)
 

@@ -36,6 +36,7 @@ _UNUSUAL_MARKS = "unusual homes"
 # What colours can say beside what the map itself knows.
 GROUPS, SEGMENTS = "Saved groups", "Segments"
 _UNLABELLED = {GROUPS: "in no group", SEGMENTS: "between segments"}
+_NOT_FOUND = "not found yet"
 
 
 class Explorer(Choices):
@@ -324,14 +325,21 @@ class Explorer(Choices):
 
     def _make_coloring(self) -> Coloring:
         by, minutes = self.color_by, self.dataset.interval_minutes
-        if by not in self.labels:
+        if by not in _UNLABELLED:
             return color_points(self.run, by, interval_minutes=minutes, safe=self.safe_colors)
-        homes = self.run.units["household"]
-        labels = pd.Series([self.labels[by].get(home) for home in homes], dtype="object")
-        return color_values(by, labels, missing_name=_UNLABELLED[by])
+        missing_name = _UNLABELLED[by] if by in self.labels else _NOT_FOUND
+        labels = self.labels_of(by, np.arange(self.run.n))
+        return color_values(by, pd.Series(labels, dtype="object"), missing_name=missing_name)
+
+    def labels_of(self, title: str, rows: np.ndarray) -> list[str | None]:
+        """What the homes of some points are called; None where they have no label."""
+        labels = self.labels.get(title, {})
+        return [labels.get(home) for home in self.run.units["household"].iloc[rows]]
 
     def _color_choices(self, run: Run) -> list[str]:
-        return [*choices(run), *(self.labels if run.config.unit in UNITS else ())]
+        if run.config.unit not in UNITS:
+            return choices(run)
+        return [*choices(run), *([GROUPS] if GROUPS in self.labels else []), SEGMENTS]
 
     def _label_groups(self, event: param.parameterized.Event) -> None:
         self.label_homes(GROUPS, group_labels(event.new))
@@ -345,7 +353,7 @@ class Explorer(Choices):
             return
         self.param.color_by.objects = self._color_choices(self.run)
         if self.color_by == title:
-            if labels:
+            if title in self.param.color_by.objects:
                 self.param.trigger("color_by")
             else:
                 self.color_by = HDR
@@ -426,7 +434,11 @@ class Explorer(Choices):
             }
         )
         known = units[[name for name in units.columns if name not in own]]
-        known = known.rename(columns={name: f"{name} (known)" for name in table.columns})
+        taken = [*table.columns, "segment"]
+        known = known.rename(columns={name: f"{name} (known)" for name in taken})
+        if SEGMENTS in self.labels:
+            names = [name or _UNLABELLED[SEGMENTS] for name in self.labels_of(SEGMENTS, rows)]
+            known.insert(0, "segment", names)
         return pd.concat([table, known], axis="columns")
 
     def typical(self) -> int:
@@ -455,6 +467,12 @@ class Explorer(Choices):
         if not len(order):
             return
         self.selected = int(order[(place[0] + by) % len(order)] if len(place) else order[0])
+
+    def choose_category(self, name: str) -> None:
+        """Choose all points that have the colour of a category."""
+        coloring = self.coloring()
+        if name in coloring.names:
+            self.chosen = np.flatnonzero(coloring.codes == coloring.names.index(name))
 
     def clear(self) -> None:
         """Clear the lasso and show all categories."""

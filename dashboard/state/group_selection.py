@@ -10,10 +10,11 @@ import param
 
 from core.errors import InputError
 from core.groups.grouping import LEAST_SIZE, MOST_GROUPS, REST
-from dashboard.state.explorer import Explorer
+from dashboard.state.explorer import SEGMENTS, Explorer
 
 # Ways to choose homes; any other is an attribute of the households.
-DRAWN, SAVED, LISTED = "drawn on the map", "saved group", "list"
+DRAWN, SAVED, SEGMENT, LISTED = "drawn on the map", "saved group", "segment", "list"
+_NOT_ATTRIBUTES = (SAVED, SEGMENT, LISTED)
 
 CHOSEN = "chosen homes"
 
@@ -55,6 +56,8 @@ class GroupSelection(param.Parameterized):
         kinds = [DRAWN]
         if self.explorer.groups.groups:
             kinds.append(SAVED)
+        if SEGMENTS in self.explorer.labels:
+            kinds.append(SEGMENT)
         return [*kinds, LISTED, *map(str, self.explorer.dataset.metadata.columns)]
 
     def values(self, kind: str) -> dict[str, np.ndarray]:
@@ -63,7 +66,14 @@ class GroupSelection(param.Parameterized):
             return {}
         if kind == SAVED:
             return {name: self._rows(own) for name, own in self.explorer.groups.groups.items()}
+        if kind == SEGMENT:
+            return self._segments()
         return self._lists() if kind == LISTED else self._by_attribute(kind)
+
+    def _segments(self) -> dict[str, np.ndarray]:
+        labels = np.array(self.explorer.labels_of(SEGMENTS, np.arange(self.explorer.run.n)))
+        names = dict.fromkeys(self.explorer.labels.get(SEGMENTS, {}).values())
+        return {name: np.flatnonzero(labels == name) for name in names}
 
     def _lists(self) -> dict[str, np.ndarray]:
         explorer = self.explorer
@@ -90,7 +100,7 @@ class GroupSelection(param.Parameterized):
     def choose(self, kind: str, value: str) -> None:
         """Choose the homes that a value of :meth:`values` stands for."""
         rows = np.sort(self.values(kind).get(value, np.empty(0, np.int64)))
-        name = value if kind in (SAVED, LISTED) else f"{kind} {value}"
+        name = value if kind in _NOT_ATTRIBUTES else f"{kind} {value}"
         self._origin = Origin(rows, name, kind, value)
         self.explorer.chosen = rows
 
@@ -112,7 +122,7 @@ class GroupSelection(param.Parameterized):
     def attribute(self) -> str:
         """The attribute that made the group; empty if another thing did."""
         origin = self.origin
-        return "" if origin is None or origin.kind in (SAVED, LISTED) else origin.kind
+        return "" if origin is None or origin.kind in _NOT_ATTRIBUTES else origin.kind
 
     @property
     def homes(self) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def test_an_attribute_is_compared_as_the_command_compares_it(visit, dataset, sto
     assert panel.cancel.visible
     visit.work()
     grouping = group_by(dataset, "tariff")
-    homes = panel.group.homes
+    homes = panel.selection.homes
     assert set(homes) == set(grouping.members(value))
     assert name == f"{value} ({len(homes)})"
     demand = household_demand(dataset, RunConfig(), store=store)
@@ -134,7 +134,7 @@ def test_a_group_is_saved_found_again_and_forgotten(visit):
     panel.name.value = "north <b>"
     panel.save.clicks += 1
     visit.turns.run()
-    assert explorer.groups.groups == {"north <b>": panel.group.homes}
+    assert explorer.groups.groups == {"north <b>": panel.selection.homes}
     assert panel.title.text == "North <b>: 10 of 60"
     assert len(visit.jobs.jobs) == 1  # another name alone is not compared again
     assert panel.found.names == ("north <b>", "the rest")
@@ -157,7 +157,7 @@ def test_a_group_is_saved_found_again_and_forgotten(visit):
 def test_a_group_can_be_mapped_alone(visit):
     visit.explorer.chosen = np.arange(20)
     visit.panel.only.clicks += 1
-    assert visit.explorer.config().households == visit.panel.group.homes
+    assert visit.explorer.config().households == visit.panel.selection.homes
 
 
 def test_the_export_holds_members_numbers_and_a_figure(visit, tmp_path):
