@@ -30,7 +30,7 @@ def make_drawer(
         count(_CHOSEN, len(event.new))
         if len(event.new) and tabs.active == _ANOMALIES:
             tabs.active = _CHOSEN
-        elif tabs.active == _CHOSEN:
+        elif not len(event.new) and tabs.active == _CHOSEN:
             tabs.active = _ANOMALIES
 
     def show(event: param.parameterized.Event) -> None:

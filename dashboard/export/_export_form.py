@@ -215,6 +215,7 @@ class ExportForm:
             paper=self._paper() if self.print_fields.visible else Paper(),
             privacy=self.privacy.value,
             rows=self._rows(self.points.value) if kind.of_points else (),
+            coloring=explorer.label_coloring() if self.kind.value == "map" else None,
             in_view=self.in_view.visible and self.in_view.value,
             compared=self._compared() if self.kind.value == "grid" else (),
             remarks=self._remarks() if self.kind.value == "report" else Remarks(),

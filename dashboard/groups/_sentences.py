@@ -7,7 +7,7 @@ from core.groups.compare import Difference
 
 # From this p on a difference is no clear one.
 CLEAR = 0.05
-_MOST_HOURS, _MOST_ATTRIBUTES = 6, 8
+_MOST_HOURS, _MOST_ATTRIBUTES, _FEW_ATTRIBUTES = 6, 8, 3
 
 
 def headline(found: GroupComparison) -> str:
@@ -57,10 +57,16 @@ def hours_text(found: GroupComparison) -> str:
 
 def attributes_text(found: GroupComparison) -> str:
     """Name the attributes that are more, or less, frequent in the group."""
-    rows = found.attributes.head(_MOST_ATTRIBUTES).to_dict("records")
+    rows = found.attributes.to_dict("records")
     if not rows:
         return "Nothing else is known of these homes."
-    return "\n".join(_attribute(row) for row in rows)
+    clear = [row for row in rows if row["q"] <= CLEAR]
+    if clear:
+        return "\n".join(map(_attribute, clear[:_MOST_ATTRIBUTES]))
+    largest = map(_attribute, rows[:_FEW_ATTRIBUTES])
+    return "\n".join(
+        ["Nothing is clearly more or less frequent. The largest differences:", *largest]
+    )
 
 
 def p_text(p: float) -> str:
@@ -76,8 +82,7 @@ def _attribute(row: dict[str, object]) -> str:
         values = (
             f"{row['attribute']} {row['value']}: {100 * first:.0f} % against {100 * second:.0f} %"
         )
-    clear = "" if q <= CLEAR else ", no clear difference"
-    return f"{values} (q {p_text(q)}{clear})"
+    return f"{values} (q {p_text(q)})"
 
 
 def _spelled(slots: str) -> str:

@@ -66,7 +66,7 @@ class GroupPanel:
     def _fill(self) -> None:
         self.title = PlainText(look="title", margin=(10, 12, 2, 12), **_WIDE)
         self.kind = pmui.Select(label="Choose homes by", options=[DRAWN], value=DRAWN, **_FIELD)
-        self.value = pmui.Select(label="Which", options=[], visible=False, **_FIELD)
+        self.value = pmui.Select(label="Which homes", options=[], visible=False, **_FIELD)
         self.against = pmui.Select(label="Compare with", options=[REST], value=REST, **_FIELD)
         self.name = pmui.TextInput(label="Name", max_length=LONGEST_NAME, **_FIELD)
         self.save = pmui.Button(label="Save", **{**_SMALL, "margin": (8, 4)})

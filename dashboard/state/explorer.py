@@ -331,6 +331,10 @@ class Explorer(Choices):
         labels = self.labels_of(by, np.arange(self.run.n))
         return color_values(by, pd.Series(labels, dtype="object"), missing_name=missing_name)
 
+    def label_coloring(self) -> Coloring | None:
+        """The colours of labels, of which the run knows nothing; None for other colours."""
+        return self.coloring() if self.color_by in self.labels else None
+
     def labels_of(self, title: str, rows: np.ndarray) -> list[str | None]:
         """What the homes of some points are called; None where they have no label."""
         labels = self.labels.get(title, {})

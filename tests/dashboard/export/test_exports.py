@@ -60,6 +60,18 @@ def request_of(paths, result, tmp_path):
     return make
 
 
+def test_a_map_keeps_the_colours_of_saved_groups(request_of, result):
+    from core.scene.coloring import color_values
+
+    names = pd.Series(["mine" if row < 3 else None for row in range(result.n)], dtype="object")
+    coloring = color_values("Saved groups", names, missing_name="in no group")
+    view = {"color_by": "Saved groups"}
+    path = Path(make_export(request_of("map", "svg", view=view, coloring=coloring), silent))
+    assert "in no group" in path.read_text()
+    hashed = request_of("map", "svg", view=view, coloring=coloring, privacy="hash")
+    assert "in no group" not in Path(make_export(hashed, silent)).read_text()
+
+
 @pytest.mark.parametrize(
     ("kind", "suffix"),
     [

@@ -51,7 +51,7 @@ def test_a_saved_group_is_kept_and_colours_the_map(driver):
     page.reload()
     page.get_by_role("tab", name=re.compile("^Group")).click()
     driver.choose("Choose homes by", "saved group")
-    page.get_by_role("combobox", name="Which").click()
+    page.get_by_role("combobox", name="Which homes").click()
     page.get_by_role("menuitem", name=re.compile("^left half")).click()
     expect(page.get_by_role("heading", name=re.compile("^Left half: "))).to_be_visible()
 
