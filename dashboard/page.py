@@ -18,6 +18,7 @@ from dashboard.data import DataTab
 from dashboard.drawer import make_drawer
 from dashboard.explore import (
     AnomalyList,
+    DimensionTour,
     MapPaths,
     MapView,
     PointDetail,
@@ -104,6 +105,7 @@ class DatasetPage:
             workspace, self.explorer, self.map, choose=self.group.selection.choose
         )
         self.paths = MapPaths(workspace, self.explorer, self.map)
+        self.tour = DimensionTour(workspace, self.explorer, self.map)
         self.data = DataTab(workspace)
         self.keeps = Keeps(workspace, self.explorer, name=self._name, link=link)
         self.periods = PeriodsTab(workspace, self.explorer)
@@ -253,7 +255,7 @@ class DatasetPage:
         upper = pn.Column(
             self._map_bar(),
             self._map_place(),
-            column(self.paths.player, styles=_ON_THE_MAP),
+            column(self.paths.player, self.tour.player, styles=_ON_THE_MAP),
             sizing_mode="stretch_both",
             margin=0,
         )

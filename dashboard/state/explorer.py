@@ -78,6 +78,11 @@ class Explorer(Choices):
     ranges: Any = param.Tuple(
         default=None, length=4, allow_None=True, doc="The visible part of the map"
     )
+    plane: Any = param.Array(
+        default=None,
+        allow_None=True,
+        doc="The two directions that are seen of a map with more, (d, 2); None for the main ones",
+    )
     dark: Any = param.Boolean(default=False, doc="Whether the page is dark")
     is_stale: Any = param.Boolean(
         default=False, doc="Whether the settings are no longer those of the map"
@@ -235,7 +240,7 @@ class Explorer(Choices):
         # Together, so that nothing sees the new run with an old row. The same row number may stand
         # for another point, so watchers are told even then.
         same = points["selected"] == self.selected
-        self.param.update(run=run, unusual=None, **points)
+        self.param.update(run=run, unusual=None, plane=None, **points)
         if same:
             self.param.trigger("selected")
 
@@ -292,7 +297,9 @@ class Explorer(Choices):
     def places(self) -> np.ndarray:
         """Where the points are on the map, (n, 2)."""
         assert self._base is not None  # noqa: S101 (there is a run, so there are places)
-        return self._base.points
+        if self.plane is None:
+            return self._base.points
+        return np.asarray((self.run.y - self.run.y.mean(axis=0)) @ self.plane)
 
     def map_scene(self) -> MapScene:
         """What the map shows."""
@@ -305,8 +312,10 @@ class Explorer(Choices):
         if len(self.chosen):
             chosen = np.zeros(self.run.n, bool)
             chosen[self.chosen] = True
-        contours = "contours" in self.layers
+        # They are borders on the main plane.
+        contours = "contours" in self.layers and self.plane is None
         return self._base.with_(
+            points=self.places,
             coloring=coloring,
             shown=shown,
             chosen=chosen,

@@ -27,6 +27,7 @@ from dashboard.widgets._tab_bar import TabBar
 from dashboard.widgets._tables import COMPACT, make_table
 from dashboard.widgets._text import PlainText
 from dashboard.widgets._time_player import TimePlayer
+from dashboard.widgets._tour_player import TourPlayer
 
 __all__ = [
     "COMPACT",
@@ -52,6 +53,7 @@ __all__ = [
     "SplitPane",
     "TabBar",
     "TimePlayer",
+    "TourPlayer",
     "column",
     "duration",
     "make_dialog",
