@@ -162,4 +162,4 @@ class DimensionTour:
 def trust_text(kept: np.ndarray) -> str:
     """Say which share of neighbours the first axes keep, (d,)."""
     shares = ", ".join(f"{axes}: {100 * share:.0f} %" for axes, share in enumerate(kept, start=1))
-    return f"Similar homes that stay neighbours, by number of axes: {shares}"
+    return f"Neighbours kept, by number of axes: {shares}"

@@ -108,13 +108,16 @@ def read_session(content: bytes, dataset: Dataset) -> SavedSession:
     return SavedSession(
         view,
         notes,
-        Worklist() if worklist is None else _read_worklist(worklist),
+        Worklist() if worklist is None else _read_worklist(worklist, dataset),
         check_groups(found.get("groups", {}), dataset),
     )
 
 
-def _read_worklist(content: object) -> Worklist:
+def _read_worklist(content: object, dataset: Dataset) -> Worklist:
     try:
-        return Worklist.from_json(content)
+        worklist = Worklist.from_json(content)
     except InputError as error:
         raise InputError(f"the session's worklist is damaged: {error}") from error
+    if worklist.dataset not in ("", dataset.digest):
+        raise InputError("the session's worklist is damaged: it is of other data")
+    return worklist

@@ -130,3 +130,12 @@ def test_the_map_is_coloured_by_saved_groups_while_there_are_some(explorer, home
     explorer.groups.remove("one")
     assert explorer.color_by == HDR
     assert GROUPS not in explorer.param.color_by.objects
+
+
+def test_a_colour_of_the_legend_is_chosen(explorer):
+    coloring = explorer.coloring()
+    explorer.choose_category(coloring.names[2])
+    assert explorer.chosen.tolist() == np.flatnonzero(coloring.codes == 2).tolist()
+    before = explorer.chosen
+    explorer.choose_category("no such colour")
+    assert explorer.chosen is before
