@@ -30,6 +30,8 @@ def make_figure(height: int, **options: Any) -> Any:
         toolbar_location=None,
         tools=[],
         min_border=4,
+        min_border_right=18,  # half of the last tick's label
+        outline_line_alpha=0,
         y_range=Range1d(start=0, end=1),
         **options,
     )
@@ -55,7 +57,7 @@ def quiet_legend(items: list[tuple[str, list[Any]]]) -> Legend:
         glyph_height=12,
         label_height=12,
         padding=0,  # type: ignore[arg-type]  # the stub knows no plain number
-        spacing=6,
+        spacing=3,
         margin=2,
     )
 

@@ -224,4 +224,6 @@ def _look() -> dict[str, Any]:
         "text_align": dict.fromkeys(("size", "q"), "right"),
         "header_align": dict.fromkeys(("size", "q"), "right"),
         "layout": "fit_columns",
+        # On a phone the table scrolls sideways.
+        "configuration": {"columns": [{"field": "headline", "minWidth": 190}]},
     }

@@ -16,7 +16,7 @@ from core.worklist.flags import FORMAT as WORKLIST_FORMAT
 from dashboard.jobs import SessionFolder
 from dashboard.state import Explorer, ViewState
 from dashboard.state.session_file import is_session, read_session
-from dashboard.widgets import FileDrop, PlainText, column
+from dashboard.widgets import FilesDrop, PlainText, column
 
 MOST_BYTES = 64_000_000
 _SESSION_BYTES = 200  # a session file and a worklist say so at their beginning
@@ -109,11 +109,12 @@ class ImportPanel:
         self.folder = folder
         self._done = done
         self._found: SavedView | None = None
-        self.drop = FileDrop(
-            place=lambda name: self.folder.new("restore") / "file",
+        self.drop = FilesDrop(
+            place=lambda: self.folder.new("restore"),
             received=self._received,
             refused=lambda reason: self.error.say(reason),
             limit_bytes=MOST_BYTES,
+            single=True,
             text="Drop a figure, table, report, session file or worklist here, or choose one",
             accept=",".join(KINDS),
             sizing_mode="stretch_width",
@@ -139,15 +140,16 @@ class ImportPanel:
         self._found = None
         self.error.visible = self.problems.visible = self.accept.visible = False
 
-    def _received(self, path: Path) -> None:
+    def _received(self, folder: Path) -> None:
         self.clear()
+        (path,) = folder.iterdir()
         try:
             self._found = read_saved_view(path, self.explorer)
         except WattfoldError as error:
             self.error.say(str(error))
             return
         finally:
-            shutil.rmtree(path.parent, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
         self.problems.say("\n".join(self._found.problems))
         self.accept.visible = self.problems.visible
         if not self._found.problems:

@@ -9,7 +9,6 @@ from dashboard.widgets._copy_text import CopyText
 from dashboard.widgets._dialogs import make_dialog
 from dashboard.widgets._disclosure import Disclosure
 from dashboard.widgets._download import Download
-from dashboard.widgets._file_drop import FileDrop
 from dashboard.widgets._files_drop import FilesDrop
 from dashboard.widgets._import_form import ImportForm
 from dashboard.widgets._job_status import JobStatus, duration
@@ -37,7 +36,6 @@ __all__ = [
     "CopyText",
     "Disclosure",
     "Download",
-    "FileDrop",
     "FilesDrop",
     "ImportForm",
     "JobStatus",

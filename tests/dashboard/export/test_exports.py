@@ -151,9 +151,9 @@ def panel(explorer):
 
 def drop(panel, content):
     """Drop a file on the panel; return where it was put."""
-    path = panel.drop._place("anything")
+    path = panel.drop._place() / "anything"
     path.write_bytes(content if isinstance(content, bytes) else Path(content).read_bytes())
-    panel._received(path)
+    panel._received(path.parent)
     return path
 
 
