@@ -88,6 +88,15 @@ def neighbors_kept(y: np.ndarray, indices: np.ndarray, *, threads: int | None = 
     return kept.mean(axis=1)
 
 
+def kept_by_dimension(y: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Return what share of neighbours the first axes of a map keep, one axis and more: (d,).
+
+    ``y`` is the map, (n, d), and ``indices`` the neighbours in the statistical distance, (n, k).
+    """
+    counts = range(1, y.shape[1] + 1)
+    return np.array([neighbors_kept(y[:, :count], indices).mean() for count in counts])
+
+
 def degenerate_notice(y: np.ndarray) -> str | None:
     """Say when most points of a map (n, d) are in one place, and None when they are not."""
     n = len(y)

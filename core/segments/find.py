@@ -160,7 +160,8 @@ def _notices(clustering: Clustering, left_out: tuple[str, ...]) -> tuple[str, ..
         )
     if left_out:
         some = ", ".join(left_out[:3]) + (" and others" if len(left_out) > 3 else "")
-        notices.append(f"{len(left_out)} households have too few whole weeks: {some}")
+        homes = "household has" if len(left_out) == 1 else "households have"
+        notices.append(f"{len(left_out)} {homes} too few whole weeks: {some}")
     return tuple(notices)
 
 

@@ -22,8 +22,9 @@ _TITLES = {
     "since": "Since",
     "q": "q",
     "detector": "Found by",
+    "verdict": "Verdict",
 }
-_WIDTHS = {"what": 88, "size": 100, "since": 84, "q": 56, "detector": 82}
+_WIDTHS = {"what": 88, "size": 100, "since": 84, "q": 56, "detector": 82, "verdict": 82}
 _TIPS = {
     "size": "How much more or less it uses than expected",
     "q": "The share of false ones to expect among this home and those above it",
@@ -92,10 +93,13 @@ class AnomalyList:
         )
         explorer.param.watch(lambda _: self._find(), "run", precedence=3)
         explorer.param.watch(self._show, ["run", "unusual", "listed", "list_order"], precedence=4)
+        explorer.flagged.param.watch(self._show, "worklist")
         self._show()
 
     def _unusual_table(self, rows: np.ndarray) -> Any:
-        return self.explorer.unusual.table(rows)
+        table = self.explorer.unusual.table(rows)
+        verdict_of = self.explorer.flagged.verdict_of
+        return table.assign(verdict=[verdict_of(home) for home in table["what"]])
 
     # Judging homes
 

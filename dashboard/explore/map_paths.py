@@ -41,7 +41,6 @@ class MapPaths:
         self.written = ColumnDataSource({"x": [], "y": [], "date": []})
         self.played = ColumnDataSource({"x": [], "y": [], "color": []}, name=_PLAYED)
         self._drawn: list[Any] = []
-        self._hidden: list[Any] = []
         self.player = TimePlayer(
             self._toggle, source=_PLAYED, sizing_mode="stretch_width", margin=(0, 10), visible=False
         )
@@ -172,19 +171,14 @@ class MapPaths:
 
     def _toggle(self, is_open: bool) -> None:
         """Show all homes at the slider's date instead of the map, or the map again."""
-        paths, figure = self.paths, self.map.figure
-        for renderer in self._hidden:
-            renderer.visible = True
-        self._hidden = []
-        if self._drawn:
-            self._drawn[-1].visible = is_open and paths is not None
-        if is_open and paths is not None and figure is not None:
+        paths, is_played = self.paths, False
+        if is_open and paths is not None and self._drawn:
             self.played.data = self._played_columns(paths)
-            own = self._drawn
-            self._hidden = [r for r in figure.renderers if r.visible and r not in own]
-            for renderer in self._hidden:
-                renderer.visible = False
-        self.player.is_open = is_open and paths is not None
+            is_played = True
+        if self._drawn:
+            self._drawn[-1].visible = False
+            self.map.show_alone(self._drawn if is_played else [])
+        self.player.is_open = is_played
 
     def _played_columns(self, paths: Paths) -> dict[str, Any]:
         row_of = {home: row for row, home in enumerate(paths.households)}

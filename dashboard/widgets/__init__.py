@@ -26,6 +26,7 @@ from dashboard.widgets._tab_bar import TabBar
 from dashboard.widgets._tables import COMPACT, make_table
 from dashboard.widgets._text import PlainText
 from dashboard.widgets._time_player import TimePlayer
+from dashboard.widgets._tour_player import TourPlayer
 
 __all__ = [
     "COMPACT",
@@ -50,6 +51,7 @@ __all__ = [
     "SplitPane",
     "TabBar",
     "TimePlayer",
+    "TourPlayer",
     "column",
     "duration",
     "make_dialog",
