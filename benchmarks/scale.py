@@ -68,7 +68,6 @@ class Meter:
 def runs_of(work: str, households: list[str]) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the runs that a piece of work is made of: what to call them, and their configs."""
     from core.embedding import METHODS
-    from core.embedding.umap_layout import FIT_UP_TO, LANDMARKS
 
     if work == "profiles":
         for method in METHODS:
@@ -85,9 +84,6 @@ def runs_of(work: str, households: list[str]) -> Iterator[tuple[str, dict[str, o
             "method": "umap",
             "quality": True,
         }
-        if len(households) * 336 <= FIT_UP_TO:
-            # The same work as beyond, where it is the default.
-            config["method_parameters"] = {"landmarks": LANDMARKS}
         if work == "household-slots, sampled":
             count = min(len(households), SAMPLED_POINTS // 336)
             chosen = np.random.default_rng(1).choice(households, count, replace=False)

@@ -283,6 +283,7 @@ def _lay_out(
         seed=config.seed,
         threads=threads,
         progress=part(progress, 0.5, 1.0),
+        checkpoints=None,
         **config.method_parameters,
     )
     return embedding.y, (*neighbors.notices, *embedding.notices)

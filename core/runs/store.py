@@ -124,6 +124,14 @@ class Store:
         """Whether an entry is there; its content is not checked before :meth:`get` reads it."""
         return (self.path / stage / digest / _FACTS).is_file()
 
+    def names(self, stage: str) -> list[str]:
+        """Return the digests of all entries of a stage."""
+        return [path.name for path in (self.path / stage).glob("[!.]*")]
+
+    def remove(self, stage: str, digest: str) -> None:
+        """Remove an entry, if it is there."""
+        self._remove(self.path / stage / digest)
+
     def put(self, stage: str, digest: str, entry: StageResult) -> None:
         """Keep an entry and evict others if need be; the first one of a digest stays.
 

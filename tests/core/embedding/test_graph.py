@@ -142,3 +142,11 @@ def test_large_components_are_compared_by_samples(four_groups, monkeypatch):
     joined = join(graph, labels, vectors_of(four_groups), silent)
     assert joined.sampled
     assert joined.graph.components()[0] == 1
+
+
+@settings(deadline=None)
+@given(st.integers(1, 30), st.integers(0, 4), st.integers(0, 2**31))
+def test_components_are_counted_alike_with_and_without_the_union_graph(n, k, seed):
+    indices = np.random.default_rng(seed).integers(0, n, (n, k))
+    counted, _ = union_graph(indices, np.zeros((n, k))).components()
+    assert graphs.count_components(indices) == counted
