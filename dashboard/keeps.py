@@ -1,5 +1,6 @@
-"""What outlives a page: the view in its address, notes and pins in the browser, by dataset."""
+"""What outlives a page: the view in its address; notes, pins and lists in the browser."""
 
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -11,6 +12,7 @@ from dashboard.explore import map_summary
 from dashboard.jobs import coalesced
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer, ViewState
+from dashboard.state.saved_groups import check_groups
 from dashboard.state.session_file import check_notes
 from dashboard.state.view_state import MAXIMUM_PINS, REMEMBERED
 from dashboard.widgets import BrowserStore, PageAddress
@@ -45,6 +47,8 @@ class Keeps:
         explorer.param.watch(coalesced(schedule, self._write), list(REMEMBERED))
         explorer.param.watch(self._open_on_unusual, "unusual")
         explorer.param.watch(self._keep, ["notes", "pins"])
+        explorer.flagged.param.watch(self._keep, ["worklist", "by", "price"])
+        explorer.groups.param.watch(self._keep, "groups")
         explorer.param.watch(self._pin_again, "run", precedence=7)
 
     # The address
@@ -82,25 +86,32 @@ class Keeps:
             return
         self.address.query = query
 
-    # Notes and pins
+    # Notes, pins, the worklist and saved groups
 
     def _keep(self, *_: param.parameterized.Event) -> None:
         explorer = self.explorer
-        pins = [] if explorer.run is None else [explorer.full_name(row) for row in explorer.pins]
-        self.store.content = {"notes": dict(explorer.notes), "pins": pins}
+        pins = self._pins  # still to be pinned
+        if explorer.run is not None and not pins:
+            pins = [explorer.full_name(row) for row in explorer.pins]
+        self.store.content = {
+            "notes": dict(explorer.notes),
+            "pins": pins,
+            "flagged": explorer.flagged.to_json(),
+            "groups": {name: list(own) for name, own in explorer.groups.groups.items()},
+        }
 
     def _take_in(self, kept: Any) -> None:
         """Take what the browser kept; it is from outside, so all of it is checked."""
         if not isinstance(kept, dict):
             return
         explorer = self.explorer
-        try:
-            notes = check_notes(kept.get("notes", {}))
-        except WattfoldError:
-            notes = {}
         pins = kept.get("pins")
         self._pins = [str(name) for name in pins[:MAXIMUM_PINS]] if isinstance(pins, list) else []
-        explorer.notes = {**notes, **explorer.notes}
+        with suppress(WattfoldError):
+            explorer.notes = {**check_notes(kept.get("notes", {})), **explorer.notes}
+        explorer.flagged.take_in(kept.get("flagged"))
+        with suppress(WattfoldError):
+            explorer.groups.merge(check_groups(kept.get("groups", {}), explorer.dataset))
         self._pin_again()
 
     def _pin_again(self, *_: param.parameterized.Event) -> None:

@@ -15,22 +15,25 @@ from core.errors import WattfoldError
 from core.version import describe
 from dashboard.compare import CompareTab
 from dashboard.data import DataTab
+from dashboard.drawer import make_drawer
 from dashboard.explore import (
     AnomalyList,
+    DimensionTour,
     MapPaths,
     MapView,
-    PinnedPoints,
     PointDetail,
     RunController,
-    chosen_table,
     map_summary,
     settings,
 )
 from dashboard.export import ExportDialog, Sharing
+from dashboard.groups import GroupPanel
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
 from dashboard.keeps import Keeps
 from dashboard.periods import PeriodsTab
+from dashboard.segments import SegmentsTab
+from dashboard.side_pane import make_side_pane
 from dashboard.state import Explorer, ViewState
 from dashboard.theme import FULL_HEIGHT, NOT_ON_PHONES
 from dashboard.widgets import (
@@ -43,6 +46,7 @@ from dashboard.widgets import (
     row,
     wrapped_row,
 )
+from dashboard.worklist import WorklistTab
 
 # Pixels that the panes have when the page is first opened.
 _SETTINGS_WIDTH, _DETAIL_WIDTH, _DRAWER_HEIGHT = 272, 380, 172
@@ -95,7 +99,13 @@ class DatasetPage:
         self.map = MapView(self.explorer)
         self.detail = PointDetail(workspace, self.explorer)
         self.anomalies = AnomalyList(workspace, self.explorer)
+        self.worklist = WorklistTab(workspace, folder, self.explorer)
+        self.group = GroupPanel(workspace, folder, self.explorer)
+        self.segments = SegmentsTab(
+            workspace, self.explorer, self.map, choose=self.group.selection.choose
+        )
         self.paths = MapPaths(workspace, self.explorer, self.map)
+        self.tour = DimensionTour(workspace, self.explorer, self.map)
         self.data = DataTab(workspace)
         self.keeps = Keeps(workspace, self.explorer, name=self._name, link=link)
         self.periods = PeriodsTab(workspace, self.explorer)
@@ -146,6 +156,8 @@ class DatasetPage:
                 "-": lambda: self.map.zoom(1 / _ZOOM_STEP),
                 "0": lambda: setattr(explorer, "ranges", None),
                 "/": lambda: self.search.focus(),
+                "f": self.detail.verdict.flag,
+                "F": self.detail.verdict.flag,
             }
         )
 
@@ -172,7 +184,12 @@ class DatasetPage:
 
     def _legend(self) -> ColorKey:
         explorer = self.explorer
-        legend = ColorKey(sizing_mode="stretch_width", align="center", margin=(0, 8))
+        legend = ColorKey(
+            choose=explorer.choose_category,
+            sizing_mode="stretch_width",
+            align="center",
+            margin=(0, 8),
+        )
         legend.link(explorer, hidden="hidden", bidirectional=True)
 
         def draw(*_: param.parameterized.Event) -> None:
@@ -238,13 +255,13 @@ class DatasetPage:
         upper = pn.Column(
             self._map_bar(),
             self._map_place(),
-            column(self.paths.player, styles=_ON_THE_MAP),
+            column(self.paths.player, self.tour.player, styles=_ON_THE_MAP),
             sizing_mode="stretch_both",
             margin=0,
         )
         drawer = SplitPane(
             main=upper,
-            side=self._drawer(),
+            side=make_drawer(self.explorer, self.anomalies, self.worklist, self.segments),
             place="bottom",
             size=_DRAWER_HEIGHT,
             minimum=64,
@@ -253,7 +270,7 @@ class DatasetPage:
         )
         return SplitPane(
             main=drawer,
-            side=self._detail_place(),
+            side=make_side_pane(self.explorer, self.detail, self.group),
             place="right",
             size=_DETAIL_WIDTH,
             minimum=260,
@@ -292,30 +309,6 @@ class DatasetPage:
         self.run_controller.run.param.watch(wait_for_click, "visible")
         return place
 
-    def _detail_place(self) -> pn.viewable.Viewable:
-        hint = "The story of a home is told here. Choose one on the map or in the list below it."
-        place = column(PlainText(hint, look="quiet", margin=(20, 12)))
-
-        def put(*_: param.parameterized.Event) -> None:
-            place.objects = [self.detail.panel, PinnedPoints(self.detail).panel]
-            self.explorer.param.unwatch(watcher)
-
-        watcher = self.explorer.param.watch(put, "run", precedence=6)
-        return place
-
-    def _drawer(self) -> pn.viewable.Viewable:
-        """The tables: what is unusual, and what is chosen."""
-        tabs = TabBar(["Anomalies", "Chosen"], label="Tables")
-        tables = [self.anomalies.panel, column(chosen_table(self.explorer))]
-        tabs.switch(tables)
-
-        def follow(event: param.parameterized.Event) -> None:
-            some = len(event.new)
-            tabs.param.update(counts=["", f"{some:,}" if some else ""], active=int(some > 0))
-
-        self.explorer.param.watch(follow, "chosen")
-        return column(row(tabs, margin=(2, 6)), *tables)
-
     def main(self) -> list[pn.viewable.Viewable]:
         """What fills the window below the bar."""
         parts = [self._explore(), self.compare.view, self.periods.view, self.data.view]
@@ -344,6 +337,8 @@ class DatasetPage:
             self.sharing.dialog,
             self.exporting.dialog,
             self.exporting.download,
+            self.worklist.download,
+            self.group.download,
         ]
 
     def _settings(self) -> pn.viewable.Viewable:

@@ -21,7 +21,10 @@ def schedule_on(doc: Document | None) -> Schedule:
     def schedule(callback: Callable[[], None]) -> None:
         def call() -> None:
             try:
-                callback()
+                # As Panel sends its own changes: what goes to the browser another way can overtake
+                # them, and then changes a model that the browser has not heard of.
+                with pn.io.unlocked():
+                    callback()
             except Exception as error:
                 if pn.config.exception_handler is None:
                     raise

@@ -31,7 +31,7 @@ def explain(homes: Homes, row: int, statistic: str) -> Finding:
         row,
         None,
         expected,
-        reason="Its readings go up and down at random: none resembles the one before it",
+        reason="Its readings jump up and down: none resembles the one before it",
         direction="different",
         slots=np.ones(SLOTS, bool),
         kwh_per_week=float(7 * (homes.profiles[row] - expected).sum()),
@@ -42,7 +42,7 @@ def explain(homes: Homes, row: int, statistic: str) -> Finding:
 DETECTORS.register(
     Detector(
         name="random",
-        help="its readings go up and down at random",
+        help="its readings jump up and down",
         statistics=(Statistic("random", shape=1.5, least=0.05),),
         measure=measure,
         explain=explain,

@@ -62,7 +62,8 @@ def ratio_words(ratio: float) -> str:
 def hours_words(start: int, stop: int) -> str:
     """Return ``every night 00:00–04:00`` or ``every day 10:00–16:00``."""
     length = (stop - start - 1) % 48 + 1
-    at_night = all((start + step) % 48 in _NIGHT for step in range(length))
+    slots = [(start + step) % 48 for step in range(length)]
+    at_night = length < 48 and (0 in slots[1:] or all(slot in _NIGHT for slot in slots))
     return f"every {'night' if at_night else 'day'} {clock_words(start, stop)}"
 
 

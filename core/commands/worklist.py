@@ -163,11 +163,9 @@ class _Evidence:
 
     def with_metadata(self, cases: Any) -> Any:
         """Add the households' attributes."""
-        if self.dataset is None:
-            return cases
-        metadata = self.dataset.metadata.set_axis(self.dataset.households["household"])
-        metadata = metadata.rename(columns={name: f"{name} (metadata)" for name in cases.columns})
-        return cases.join(metadata, on="household")
+        from core.worklist.cases import with_metadata
+
+        return cases if self.dataset is None else with_metadata(cases, self.dataset)
 
 
 def _change(worklist: Any, arguments: argparse.Namespace, evidence: _Evidence) -> Any:

@@ -11,7 +11,13 @@ from core.density.regions import (
     typical_points,
 )
 from core.density.riemannian_metric import RiemannianMetric, learn_metric
-from core.density.trust import MapTrust, degenerate_notice, measure_trust, neighbors_kept
+from core.density.trust import (
+    MapTrust,
+    degenerate_notice,
+    kept_by_dimension,
+    measure_trust,
+    neighbors_kept,
+)
 
 __all__ = [
     "COVERAGES",
@@ -24,6 +30,7 @@ __all__ = [
     "assign_levels",
     "degenerate_notice",
     "hdr_density",
+    "kept_by_dimension",
     "learn_metric",
     "map_plane",
     "measure_trust",

@@ -7,13 +7,14 @@ from scipy.spatial import cKDTree
 
 from core.density.riemannian_metric import RiemannianMetric
 from core.parallel import available_cores
+from core.summary import Summarized
 
 # A map whose points are within this share of its width from each other shows one place.
 _ONE_PLACE = 1e-3
 
 
-@dataclass(frozen=True, eq=False)
-class MapTrust:
+@dataclass(frozen=True, eq=False, repr=False)
+class MapTrust(Summarized):
     """How far to trust a map at every point. NaN is what cannot be measured.
 
     Attributes
@@ -85,6 +86,15 @@ def neighbors_kept(y: np.ndarray, indices: np.ndarray, *, threads: int | None = 
     offsets = np.arange(n)[:, None] * n
     kept = np.isin(indices + offsets, near + offsets, assume_unique=True)
     return kept.mean(axis=1)
+
+
+def kept_by_dimension(y: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Return what share of neighbours the first axes of a map keep, one axis and more: (d,).
+
+    ``y`` is the map, (n, d), and ``indices`` the neighbours in the statistical distance, (n, k).
+    """
+    counts = range(1, y.shape[1] + 1)
+    return np.array([neighbors_kept(y[:, :count], indices).mean() for count in counts])
 
 
 def degenerate_notice(y: np.ndarray) -> str | None:

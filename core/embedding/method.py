@@ -9,13 +9,14 @@ import numpy as np
 
 from core.progress import Progress
 from core.registry import Parameter, Value
+from core.summary import Summarized
 
 if TYPE_CHECKING:
     from core.vectors import Vectors
 
 
-@dataclass(frozen=True, eq=False)
-class Embedding:
+@dataclass(frozen=True, eq=False, repr=False)
+class Embedding(Summarized):
     """Points on the map.
 
     Attributes

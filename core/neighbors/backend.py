@@ -12,13 +12,14 @@ import numpy as np
 from core.neighbors.cost import Cost, Machine, SearchSize
 from core.progress import Progress, silent
 from core.registry import Parameter, Registry, Value
+from core.summary import Summarized
 
 if TYPE_CHECKING:
     from core.vectors import Vectors
 
 
-@dataclass(frozen=True, eq=False)
-class Neighbors:
+@dataclass(frozen=True, eq=False, repr=False)
+class Neighbors(Summarized):
     """The K nearest rows of every point.
 
     Attributes

@@ -156,7 +156,33 @@ def color_points(run: Run, by: str, *, interval_minutes: int, safe: bool = False
         return _factors("Distortion: drawn larger or smaller", run.trust.distortion)
     if by == SAMPLE:
         return _scale("Sample size, readings", run.units["m"].to_numpy(float))
-    return _of_metadata(by, run.units[_metadata(run)[by]])
+    return color_values(by, run.units[_metadata(run)[by]])
+
+
+def color_values(title: str, values: pd.Series, *, missing_name: str = MISSING_NAME) -> Coloring:
+    """Colour points by numbers or texts, (n,); ``missing_name`` is what those without one are."""
+    values = values.reset_index(drop=True)
+    numbers = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+    if numbers and values.nunique() > MAXIMUM_NUMBERS:
+        return _scale(title, values.to_numpy(dtype=float, na_value=np.nan))
+    # A million points have few values between them: each is looked at once.
+    found, uniques = pd.factorize(values)
+    often = np.argsort(-np.bincount(found[found >= 0], minlength=len(uniques)), kind="stable")
+    kept = list(often if len(often) <= MAXIMUM_CATEGORIES else often[: MAXIMUM_CATEGORIES - 1])
+    kept.sort(key=lambda place: (isinstance(uniques[place], str), uniques[place]))
+    names, colors = [_words(uniques[place]) for place in kept], list(_CATEGORIES[: len(kept)])
+    # The last place is that of missing values, whose code is −1.
+    color_of = np.full(len(uniques) + 1, len(kept))
+    color_of[kept] = np.arange(len(kept))
+    if len(kept) < len(uniques):
+        names, colors = [*names, OTHERS_NAME], [*colors, _CATEGORIES[len(kept)]]
+    color_of[-1] = len(names)
+    missing = found < 0
+    if missing.any():
+        names, colors = [*names, missing_name], [*colors, MISSING]
+    codes = color_of[found]
+    codes = codes.astype(np.uint8)
+    return Coloring(title, codes, tuple(colors), tuple(names), missing=int(missing.sum()))
 
 
 def color_levels(level: np.ndarray, *, safe: bool = False) -> Coloring:
@@ -193,31 +219,6 @@ def _metadata(run: Run) -> Mapping[str, str]:
     """Names to show of the metadata columns, and the columns of ``units`` they stand for."""
     own = {"label", "household", "slot", "m", "mean_kwh"}
     return {name.removeprefix("metadata_"): name for name in run.units.columns if name not in own}
-
-
-def _of_metadata(title: str, values: pd.Series) -> Coloring:
-    values = values.reset_index(drop=True)
-    numbers = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-    if numbers and values.nunique() > MAXIMUM_NUMBERS:
-        return _scale(title, values.to_numpy(dtype=float, na_value=np.nan))
-    # A million points have few values between them: each is looked at once.
-    found, uniques = pd.factorize(values)
-    often = np.argsort(-np.bincount(found[found >= 0], minlength=len(uniques)), kind="stable")
-    kept = list(often if len(often) <= MAXIMUM_CATEGORIES else often[: MAXIMUM_CATEGORIES - 1])
-    kept.sort(key=lambda place: (isinstance(uniques[place], str), uniques[place]))
-    names, colors = [_words(uniques[place]) for place in kept], list(_CATEGORIES[: len(kept)])
-    # The last place is that of missing values, whose code is −1.
-    color_of = np.full(len(uniques) + 1, len(kept))
-    color_of[kept] = np.arange(len(kept))
-    if len(kept) < len(uniques):
-        names, colors = [*names, OTHERS_NAME], [*colors, _CATEGORIES[len(kept)]]
-    color_of[-1] = len(names)
-    missing = found < 0
-    if missing.any():
-        names, colors = [*names, MISSING_NAME], [*colors, MISSING]
-    codes = color_of[found]
-    codes = codes.astype(np.uint8)
-    return Coloring(title, codes, tuple(colors), tuple(names), missing=int(missing.sum()))
 
 
 def _words(value: object) -> str:

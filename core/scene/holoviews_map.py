@@ -9,7 +9,7 @@ Few points in view are markers; many are an image by Datashader, with one unseen
 pixels to hover over. Zooming draws again what depends on the view, through streams.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from operator import mul
@@ -38,9 +38,11 @@ _LOOK = ("color", "marker", "size", "line_color", "line_width", "alpha")
 _TOOLTIP = """
 <div style="max-width: 260px; line-height: 1.35; overflow-wrap: anywhere">
   <b>@label</b><div>@value</div><div>@hdr · rank @rank{0,0}</div>
-  <div>@mean_kwh{0.00} kWh per reading · @m{0,0} readings</div>
+  <div>%s</div>
 </div>
 """
+_OF_DEMAND = _TOOLTIP % "@mean_kwh{0.00} kWh per reading · @m{0,0} readings"
+_OF_SAMPLES = _TOOLTIP % "@m{0,0} values"
 
 # Of all layers but the points, which bring the tools and all else.
 _BARE: dict[str, Any] = {"apply_ranges": False, "default_tools": []}
@@ -70,13 +72,6 @@ axes.forEach(([range], axis) => range.setv({
   start: seen[axis][0], end: seen[axis][1],
   reset_start: whole[axis][0], reset_end: whole[axis][1],
 }))
-"""
-
-
-# Bokeh draws the toolbar anew, but does not place it, when another layer is added to a figure that
-# is on the screen.
-_PLACE_TOOLBAR = """
-setTimeout(() => Bokeh.index.find_one_by_id(plot.id)?.invalidate_layout(), 50)
 """
 
 
@@ -115,6 +110,9 @@ class MapStreams:
         What points and labels are drawn for: views that change only if the picture does.
     figures : list
         The Bokeh figures that show the map.
+    additions : list of callable
+        Each adds what others draw to a new figure. Later is too late: Bokeh starts the tools of a
+        figure that is on the screen anew when a layer is added to it.
     """
 
     scene: SceneStream = field(default_factory=SceneStream)
@@ -130,6 +128,7 @@ class MapStreams:
         default_factory=partial(ViewStream, rename={"view": "scale", "size": "radius"})
     )
     figures: list[Any] = field(default_factory=list)
+    additions: list[Callable[[Any], None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for told in (self.ranges, self.size):
@@ -246,7 +245,7 @@ def _points(
         default_tools=[],
         tools=["pan", "wheel_zoom", "box_select", "lasso_select", "reset", "hover"],
         active_tools=["pan", "wheel_zoom"],
-        hover_tooltips=_TOOLTIP,
+        hover_tooltips=_OF_DEMAND if scene is None or "mean_kwh" in scene.facts else _OF_SAMPLES,
         toolbar="right",
         responsive=True,
         min_height=160,
@@ -367,7 +366,7 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
     # nothing; distances do, and the scales are equal.
     for part in (*figure.xaxis, *figure.yaxis, *figure.grid):
         part.visible = False
-    figure.min_border = 0
+    figure.update(min_border=0, outline_line_alpha=0)
     if scene is None:
         return
     if figure not in follow.figures:
@@ -385,8 +384,8 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
         keep = CustomJS(args={"plot": figure}, code=_EQUAL_SCALES)
         for side in ("inner_width", "inner_height"):
             figure.js_on_change(side, keep)
-        place = CustomJS(args={"plot": figure}, code=_PLACE_TOOLBAR)
-        figure.js_on_change("renderers", place)
+        for add in follow.additions:
+            add(figure)
     if figure.tags != ["map", *scene.extent]:
         figure.tags = ["map", *scene.extent]
         view = follow.view

@@ -4,6 +4,7 @@ import pandas as pd
 
 from core.anomalies import Anomalies
 from core.errors import InputError
+from core.readings import Dataset
 from core.worklist.flags import Worklist
 from core.worklist.verdicts import is_decided, is_hit
 
@@ -57,6 +58,13 @@ def case_table(
     return table.sort_values("rank", kind="stable", na_position="last", ignore_index=True)
 
 
+def with_metadata(cases: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
+    """Add the attributes of the households to their cases."""
+    metadata = dataset.metadata.set_axis(dataset.households["household"])
+    metadata = metadata.rename(columns={name: f"{name} (metadata)" for name in cases.columns})
+    return cases.join(metadata, on="household")
+
+
 def precision_by_detector(cases: pd.DataFrame) -> pd.DataFrame:
     """Return how often there was something to find, by the detector that spoke loudest.
 
@@ -72,7 +80,7 @@ def precision_by_detector(cases: pd.DataFrame) -> pd.DataFrame:
         (with another verdict than fine), ``precision``, and ``low`` and ``high``, its 95 % interval
         (Wilson).
     """
-    decided = cases[[is_decided(verdict) for verdict in cases["verdict"]]]
+    decided = cases[cases["verdict"].map(is_decided).astype(bool)]
     hit = pd.Series([is_hit(verdict) for verdict in decided["verdict"]], decided.index, bool)
     named = decided["detector"].fillna("none")
     rows = []

@@ -96,8 +96,9 @@ class CompareTab:
     def show(self) -> None:
         """Fill the tab when it is first opened; later compare other settings if nothing is lost."""
         if not self.view.objects:
-            self.view.objects = self._parts()
+            # Maps first: what is put into a place that the browser is still building can be lost.
             self.comparison.arrange()
+            self.view.objects = self._parts()
         else:
             self._follow_settings()
 

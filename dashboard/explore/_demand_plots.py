@@ -12,23 +12,26 @@ import numpy as np
 import pandas as pd
 from bokeh.models import (
     BoxZoomTool,
-    ColumnDataSource,
-    FixedTicker,
     HoverTool,
     PanTool,
     Range1d,
     ResetTool,
 )
-from bokeh.models.annotations import Legend
-from bokeh.plotting import figure
 
 from core.figures.demand_summary import REGIONS, WeekQuantiles, demand_curve
 from core.figures.readings_series import with_gaps
 from core.scene.palette import OTHERS, TYPICAL
-from core.slots import DAYS, slot_labels
+from core.slots import slot_labels
+from dashboard.small_figures import (
+    SELECTED,
+    empty_source,
+    make_figure,
+    make_week_figure,
+    quiet_legend,
+    strips,
+    unbroken,
+)
 
-# A blue that reads on white and on black.
-SELECTED = "#3b82f6"
 _THIS_SLOT = "#d55e00"
 _SIMILAR = "#5f6773"
 
@@ -74,49 +77,6 @@ def bar_edges(samples: Sequence[np.ndarray]) -> np.ndarray:
 def bar_shares(kwh: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Percent of the readings in each bar; the last takes what is beyond it."""
     return 100 * np.histogram(np.clip(kwh, edges[0], edges[-1]), edges)[0] / len(kwh)
-
-
-def empty_source(*columns: str) -> ColumnDataSource:
-    """A source to be filled later."""
-    return ColumnDataSource({name: [] for name in columns})
-
-
-def make_figure(height: int, **options: Any) -> Any:
-    """A small plot without tools, as wide as there is room."""
-    plot = figure(
-        height=height,
-        sizing_mode="stretch_width",
-        toolbar_location=None,
-        tools=[],
-        min_border=4,
-        y_range=Range1d(start=0, end=1),
-        **options,
-    )
-    plot.grid.grid_line_alpha = 0.3
-    for axis in plot.axis:
-        axis.axis_label_text_font_size = "8.5pt"
-        axis.major_label_text_font_size = "8pt"
-        axis.axis_label_standoff = 3
-    return plot
-
-
-def quiet_legend(items: list[tuple[str, list[Any]]]) -> Legend:
-    """A legend without a frame, in one line."""
-    return Legend(
-        items=items,
-        orientation="horizontal",
-        location="top_right",
-        border_line_alpha=0.0,
-        background_fill_alpha=0.0,
-        label_text_font_size="8pt",
-        glyph_width=11,
-        label_standoff=3,
-        glyph_height=12,
-        label_height=12,
-        padding=0,  # type: ignore[arg-type]  # the stub knows no plain number
-        spacing=6,
-        margin=2,
-    )
 
 
 class DistributionFigure:
@@ -215,13 +175,7 @@ class WeekFigure:
         self.week = empty_source("day", "median", "slot", *regions)
         self.windows, self.slot = empty_source("left", "right"), empty_source("left", "right")
         self.similar = empty_source("day", "kwh")
-        plot = make_figure(height, x_range=Range1d(start=0, end=7))
-        plot.yaxis.axis_label = "demand, kWh"
-        plot.xaxis.ticker = FixedTicker(ticks=[day + 0.5 for day in range(7)])
-        plot.xaxis.major_label_overrides = {day + 0.5: name for day, name in enumerate(DAYS)}
-        plot.xgrid.ticker = FixedTicker(ticks=list(range(8)))
-        plot.xgrid.grid_line_alpha = 0.9
-        plot.xaxis.major_tick_line_alpha = 0
+        plot = make_week_figure(height)
         plot.vstrip(
             x0="left", x1="right", source=self.windows, color=SELECTED, alpha=0.14, line_alpha=0
         )
@@ -295,27 +249,12 @@ class WeekFigure:
         self.week.data = data
         everywhere = window is None or len(window) == len(week.median)
         spans = [] if everywhere or window is None else unbroken(window)
-        self.windows.data = _strips(spans, length)
-        self.slot.data = _strips([] if slot is None else [(slot, slot)], length)
+        self.windows.data = strips(spans, length)
+        self.slot.data = strips([] if slot is None else [(slot, slot)], length)
         highest, lowest = np.nanmax(week.high[-1]), np.nanmin(week.low[-1])
         self.figure.y_range.update(
             start=min(0.0, float(lowest)), end=top or 1.05 * float(highest) or 1.0
         )
-
-
-def unbroken(slots: np.ndarray) -> list[tuple[int, int]]:
-    """First and last of each unbroken run of slots."""
-    ordered = np.sort(slots)
-    breaks = np.flatnonzero(np.diff(ordered) > 1)
-    firsts, lasts = ordered[np.r_[0, breaks + 1]], ordered[np.r_[breaks, len(ordered) - 1]]
-    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
-
-
-def _strips(spans: list[tuple[int, int]], length: float) -> dict[str, list[float]]:
-    return {
-        "left": [first * length for first, _ in spans],
-        "right": [(last + 1) * length for _, last in spans],
-    }
 
 
 class SeriesFigure:

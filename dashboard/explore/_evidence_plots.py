@@ -19,7 +19,7 @@ from bokeh.palettes import Magma256
 from core.figures.anomaly_evidence import AnomalyEvidence
 from core.figures.calendar import CHANGE, GAP, DemandCalendar
 from core.scene.palette import OTHERS
-from dashboard.explore._demand_plots import (
+from dashboard.small_figures import (
     SELECTED,
     empty_source,
     make_figure,

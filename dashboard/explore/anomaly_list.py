@@ -22,8 +22,9 @@ _TITLES = {
     "since": "Since",
     "q": "q",
     "detector": "Found by",
+    "verdict": "Verdict",
 }
-_WIDTHS = {"what": 88, "size": 100, "since": 84, "q": 56, "detector": 82}
+_WIDTHS = {"what": 88, "size": 100, "since": 84, "q": 56, "detector": 82, "verdict": 82}
 _TIPS = {
     "size": "How much more or less it uses than expected",
     "q": "The share of false ones to expect among this home and those above it",
@@ -92,10 +93,13 @@ class AnomalyList:
         )
         explorer.param.watch(lambda _: self._find(), "run", precedence=3)
         explorer.param.watch(self._show, ["run", "unusual", "listed", "list_order"], precedence=4)
+        explorer.flagged.param.watch(self._show, "worklist")
         self._show()
 
     def _unusual_table(self, rows: np.ndarray) -> Any:
-        return self.explorer.unusual.table(rows)
+        table = self.explorer.unusual.table(rows)
+        verdict_of = self.explorer.flagged.verdict_of
+        return table.assign(verdict=[verdict_of(home) for home in table["what"]])
 
     # Judging homes
 
@@ -151,9 +155,8 @@ class AnomalyList:
             self._give_up(run_jobs.NOT_KEPT)
             return
         self._judged = (about, found.result)
-        with pn.io.unlocked():  # list, marks and story in one message
-            self.status.say("")
-            self.explorer.show_unusual(found.result)
+        self.status.say("")
+        self.explorer.show_unusual(found.result)
 
     def _give_up(self, why: str) -> None:
         self.status.say(why[:1].upper() + why[1:])
@@ -221,4 +224,6 @@ def _look() -> dict[str, Any]:
         "text_align": dict.fromkeys(("size", "q"), "right"),
         "header_align": dict.fromkeys(("size", "q"), "right"),
         "layout": "fit_columns",
+        # On a phone the table scrolls sideways.
+        "configuration": {"columns": [{"field": "headline", "minWidth": 190}]},
     }

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import param
-from bokeh.models import ColumnDataSource
+from bokeh.models import ColumnDataSource, HoverTool
 
 from core.errors import WattfoldError
 from core.over_time import Paths
@@ -33,15 +33,14 @@ class MapPaths:
         self.workspace = workspace
         self.explorer = explorer
         self.map = map_view
+        map_view.streams.additions.append(self._add_layers)
         self.paths: Paths | None = None
         self.job: FollowedJob | None = None
         self.line = ColumnDataSource({"x": [], "y": []})
         self.dates = ColumnDataSource({"x": [], "y": [], "date": [], "size": []})
         self.written = ColumnDataSource({"x": [], "y": [], "date": []})
         self.played = ColumnDataSource({"x": [], "y": [], "color": []}, name=_PLAYED)
-        self._figure: Any = None
         self._drawn: list[Any] = []
-        self._hidden: list[Any] = []
         self.player = TimePlayer(
             self._toggle, source=_PLAYED, sizing_mode="stretch_width", margin=(0, 10), visible=False
         )
@@ -116,8 +115,8 @@ class MapPaths:
 
     def _draw(self) -> None:
         """Draw the path of the selected home."""
-        figure, paths = self._prepare_figure(), self.paths
-        if figure is None or paths is None:
+        paths = self.paths
+        if paths is None:
             return
         home = self.explorer.household_of(self.explorer.selected)
         if home not in paths.households:
@@ -136,14 +135,8 @@ class MapPaths:
         self.written.data = {"x": x[some], "y": y[some], "date": [names[row] for row in some]}
         self.player.note = f"The line is the path of {home}, {paths.step} by {paths.step}."
 
-    def _prepare_figure(self) -> Any:
-        """Add what is drawn here to the map's figure, once."""
-        figure = self.map.figure
-        if figure is None or figure is self._figure:
-            return figure
-        from bokeh.models import HoverTool
-
-        self._figure = figure
+    def _add_layers(self, figure: Any) -> None:
+        """Add what is drawn here to the map's figure when it is made."""
         line = figure.line("x", "y", source=self.line, line_width=2, level="overlay")
         dots = figure.scatter("x", "y", source=self.dates, size="size", level="overlay")
         text = figure.text(
@@ -163,7 +156,6 @@ class MapPaths:
         figure.add_tools(HoverTool(renderers=[dots], tooltips=[("", "@date")], visible=False))
         self._drawn = [line, dots, text, played]
         self._restyle()
-        return figure
 
     def _restyle(self, *_: param.parameterized.Event) -> None:
         if not self._drawn:
@@ -179,19 +171,14 @@ class MapPaths:
 
     def _toggle(self, is_open: bool) -> None:
         """Show all homes at the slider's date instead of the map, or the map again."""
-        paths, figure = self.paths, self._prepare_figure() if is_open else self._figure
-        for renderer in self._hidden:
-            renderer.visible = True
-        self._hidden = []
-        if self._drawn:
-            self._drawn[-1].visible = is_open and paths is not None
-        if is_open and paths is not None and figure is not None:
+        paths, is_played = self.paths, False
+        if is_open and paths is not None and self._drawn:
             self.played.data = self._played_columns(paths)
-            own = self._drawn
-            self._hidden = [r for r in figure.renderers if r.visible and r not in own]
-            for renderer in self._hidden:
-                renderer.visible = False
-        self.player.is_open = is_open and paths is not None
+            is_played = True
+        if self._drawn:
+            self._drawn[-1].visible = False
+            self.map.show_alone(self._drawn if is_played else [])
+        self.player.is_open = is_played
 
     def _played_columns(self, paths: Paths) -> dict[str, Any]:
         row_of = {home: row for row, home in enumerate(paths.households)}

@@ -25,6 +25,7 @@ class MapView:
         self.explorer = explorer
         self.scene: MapScene | None = None
         self.streams = MapStreams()
+        self._hidden: list[Any] = []
         self.pane = pn.pane.HoloViews(
             draw_map(follow=self.streams), linked_axes=False, sizing_mode="stretch_both", margin=0
         )
@@ -36,9 +37,9 @@ class MapView:
         self.streams.size.add_subscriber(self._resized, precedence=-1)
         watch = explorer.param.watch
         shown = ["run", "color_by", "safe_colors", "hidden", "chosen", "layers", "dark"]
-        watch(self._show, [*shown, "unusual", "listed", "list_order"], precedence=1)
+        watch(self._show, [*shown, "unusual", "listed", "list_order", "plane"], precedence=1)
         watch(self._mark, ["selected", "pins", "layers"], precedence=2)
-        watch(self._go_to_ranges, "ranges", precedence=3)
+        watch(self._go_to_ranges, ["ranges", "plane"], precedence=3)
         watch(self._dim, "is_stale")
 
     @property
@@ -113,6 +114,30 @@ class MapView:
             x.update(start=wanted.x[0], end=wanted.x[1])
             y.update(start=wanted.y[0], end=wanted.y[1])
             self.streams.ranges.event(x_range=wanted.x, y_range=wanted.y)
+
+    def show_alone(self, drawn: list[Any], *, reach: float | None = None) -> None:
+        """Show these renderers instead of the map; none shows the map again.
+
+        ``reach`` is how far from the origin they go in any direction, for what does not stay where
+        the map is.
+        """
+        for renderer in self._hidden:
+            renderer.visible = True
+        figure = self.figure
+        self._hidden = []
+        if figure is None:
+            return
+        if drawn:
+            self._hidden = [each for each in figure.renderers if each.visible and each not in drawn]
+            for renderer in self._hidden:
+                renderer.visible = False
+            for renderer in drawn:
+                renderer.visible = True
+        if reach is not None:
+            view = self.streams.view
+            around = View((-reach, reach), (-reach, reach), view.width, view.height).equal()
+            figure.x_range.update(start=around.x[0], end=around.x[1])
+            figure.y_range.update(start=around.y[0], end=around.y[1])
 
     def _show(self, *events: param.parameterized.Event) -> None:
         explorer = self.explorer

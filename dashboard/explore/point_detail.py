@@ -23,6 +23,7 @@ from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
 from dashboard.state.session_file import MAXIMUM_NOTE
 from dashboard.widgets import PlainText, PointLinks, column, row
+from dashboard.worklist import VerdictField
 
 _WAITING = "The story of the most unusual home comes here as soon as all are compared."
 _EACH_FIGURE_MS = 200
@@ -43,6 +44,7 @@ class PointDetail:
         explorer.param.watch(self._schedule_show, ["selected", "pins", "unusual"], precedence=3)
         explorer.param.watch(self._offer_back, "unit")
         explorer.param.watch(self._show_note, "notes")
+        self.verdict = VerdictField(explorer)
         self._is_filled = False
         self._places: list[tuple[pn.Column, Any]] = []
         self.panel = column(
@@ -105,6 +107,7 @@ class PointDetail:
         row = self.explorer.selected
         if self.explorer.run is not None and row is not None:
             self.explorer.write_note(row, event.new or "")
+            self.verdict.keep_note()
 
     def _show_note(self, *events: param.parameterized.Event) -> None:
         if events and not self._is_filled:
@@ -186,6 +189,7 @@ class PointDetail:
         self.pin.label = "Unpin" if row in explorer.pins else "Pin"
         self.week.visible = explorer.run.config.unit != "slots"
         self._show_note()
+        self.verdict.show()
         self._offer_back()
 
     def _offer_back(self, *events: param.parameterized.Event) -> None:
@@ -198,6 +202,7 @@ class PointDetail:
             self.headline,
             self.certainty,
             pn.Row(self.pin, self.week, self.back, margin=0),
+            self.verdict.panel,
             self.note,
             self.evidence,
             column(_heading("Its week"), self._place(self.regions)),

@@ -18,7 +18,14 @@ from dashboard.widgets import COMPACT, PlainText, column, row
 
 _HEIGHT = 156  # below a line of text
 _SHOWN = 2_000  # rows; the download has all
-_WIDTHS = {"rank": 56, "what": 128, "density region": 130, "mean kWh": 92, "readings": 84}
+_WIDTHS = {
+    "rank": 56,
+    "what": 128,
+    "density region": 130,
+    "mean kWh": 92,
+    "readings": 84,
+    "segment": 270,
+}
 _INVITATION = "Draw a box or a lasso on the map (tools at its right) to choose points."
 
 
@@ -42,8 +49,8 @@ class PointTable:
         self._table_of = table_of
         self._look = look
         self.rows = np.empty(0, np.int64)
-        # Filled with the first points: a table that gets its columns while the browser is still
-        # building it breaks the update of the page.
+        # Filled with the first points, and anew for other columns: a table that gets its columns
+        # while the browser is still building it breaks the update of the page.
         self.panel = column()
         self._widget: pn.widgets.Tabulator | None = None
         explorer.param.watch(self._mark, "selected", precedence=4)
@@ -52,7 +59,7 @@ class PointTable:
         """List these points."""
         self.rows = np.asarray(rows, np.int64)[:_SHOWN]
         table = self._table_of(self.rows)
-        if self._widget is None:
+        if self._widget is None or list(self._widget.value.columns) != list(table.columns):
             self._widget = _make_widget(table, **self._look)
             self._widget.on_click(self._go)
             self._mark()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import panel as pn
+import numpy as np
 import panel_material_ui as pmui
 import param
 
@@ -172,10 +172,9 @@ class RunController:
         if run is None:
             self.error.say(run_jobs.NOT_KEPT)
             return
-        with pn.io.unlocked():  # all of it in one message
-            self.explorer.show(run)
-            if self.explorer.run is run:  # not so if it is of a view that does not fit
-                self._show_result(seconds)
+        self.explorer.show(run)
+        if self.explorer.run is run:  # not so if it is of a view that does not fit
+            self._show_result(seconds)
 
     def _show_result(self, seconds: float | None) -> None:
         run = self.explorer.run
@@ -183,8 +182,9 @@ class RunController:
         self.explorer.is_stale = False
         what = point_noun(run.config.unit, self.workspace.dataset.interval_minutes)
         self.status.say(f"{run.n:,} {what}{how}")
-        self.notices.text = "\n".join(f"• {notice}" for notice in run.notices)
-        count = len(run.notices)
+        notices = [*run.notices, *dimension_notice(run, what)]
+        self.notices.text = "\n".join(f"• {notice}" for notice in notices)
+        count = len(notices)
         label = f"{count} {'note' if count == 1 else 'notes'} on this map"
         self.notes.param.update(label=label, visible=count > 0)
         self.notices.visible = self.notices.visible and count > 0
@@ -199,3 +199,16 @@ class RunController:
             self.job = None
         self.status.bar.visible = self.cancel.visible = False
         self.run.visible = self.faster.visible = False
+
+
+def dimension_notice(run: Run, what: str) -> list[str]:
+    """Say how many dimensions the points have before they are drawn, where that is known."""
+    found = run.dimension
+    if found is None:
+        return []
+    drawn = run.y.shape[1]
+    return [
+        f"the {what} have about {found.value:.0f} dimensions (TWO-NN, 95 %: {found.low:.0f} to "
+        f"{found.high:.0f}; the noise of readings counts, too), and this map has {drawn}: "
+        f"{np.nanmean(run.trust.kept):.0%} of the most similar {what} are neighbours on it"
+    ]

@@ -15,8 +15,8 @@ from core.export.figure_views import (
 )
 from core.study.run_report import Remarks
 from dashboard.compare import Comparison
-from dashboard.export._export_job import ExportJob
-from dashboard.jobs import FollowedJob
+from dashboard.export.file_job import FileJob
+from dashboard.jobs import FollowedJob, export_jobs
 from dashboard.jobs.export_jobs import KINDS, ExportRequest
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
@@ -58,7 +58,7 @@ class ExportForm:
         self,
         workspace: Workspace,
         explorer: Explorer,
-        job: ExportJob,
+        job: FileJob,
         comparison: Comparison,
     ) -> None:
         self.workspace = workspace
@@ -196,7 +196,7 @@ class ExportForm:
 
     def _start(self) -> None:
         try:
-            self.job.start(self.request())
+            self.job.start(export_jobs.submit(self.workspace.pool, self.request()))
         except WattfoldError as error:
             self.job.show_error(str(error))
 
@@ -215,6 +215,7 @@ class ExportForm:
             paper=self._paper() if self.print_fields.visible else Paper(),
             privacy=self.privacy.value,
             rows=self._rows(self.points.value) if kind.of_points else (),
+            coloring=explorer.label_coloring() if self.kind.value == "map" else None,
             in_view=self.in_view.visible and self.in_view.value,
             compared=self._compared() if self.kind.value == "grid" else (),
             remarks=self._remarks() if self.kind.value == "report" else Remarks(),

@@ -6,9 +6,9 @@ import panel_material_ui as pmui
 
 from dashboard.compare import Comparison
 from dashboard.export._export_form import ExportForm
-from dashboard.export._export_job import ExportJob
 from dashboard.export._import_file import ImportPanel
 from dashboard.export._reproduce_panel import ReproducePanel
+from dashboard.export.file_job import FileJob
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
@@ -51,7 +51,7 @@ class ExportDialog:
         self.dialog = make_dialog("Export", closed=closed)
 
     def _fill(self) -> None:
-        job = ExportJob(self.workspace.pool, self.folder, self.download)
+        job = FileJob(self.folder, self.download)
         self.form = ExportForm(self.workspace, self.explorer, job, self.comparison)
         self.reproduce = ReproducePanel(self.explorer)
         self.restore = ImportPanel(self.explorer, self.folder, done=self.close)

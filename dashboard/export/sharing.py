@@ -25,7 +25,10 @@ _ABOUT_LINK = (
     "Opens this view: settings, colours, zoom, and the selected points. It holds no readings, no "
     "notes and no household ids; whoever opens it needs this server and its data."
 )
-_ABOUT_FILE = "Keeps the view and your notes, to continue another day or on another machine."
+_ABOUT_FILE = (
+    "Keeps the view, your notes, the worklist and the saved groups, to continue another day or on "
+    "another machine. Worklists of several people are put together when their files are restored."
+)
 
 
 class Sharing:
@@ -166,7 +169,15 @@ class Sharing:
         view = self.explorer.view_state()
         if view is None:  # it was there when the button was drawn
             view = ViewState(config=self.explorer.config())
-        return io.BytesIO(write_session(view, self.explorer.notes, self.explorer.dataset))
+        explorer = self.explorer
+        content = write_session(
+            view,
+            explorer.notes,
+            explorer.dataset,
+            worklist=explorer.flagged.worklist,
+            groups=explorer.groups.groups,
+        )
+        return io.BytesIO(content)
 
     def _close(self) -> None:
         self.dialog.open = False

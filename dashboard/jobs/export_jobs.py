@@ -29,7 +29,7 @@ from core.progress import Progress
 from core.readings import Dataset
 from core.runs import Run, RunConfig, Runner, Store
 from core.runs.anomaly_stage import stored_anomalies
-from core.scene import MapScene, map_scene
+from core.scene import Coloring, MapScene, map_scene
 from core.scene.coloring import HDR, OF_EACH_MAP, choices
 from core.study.run_report import Remarks, make_report, report_plan
 from dashboard.jobs._job import Limits
@@ -105,6 +105,8 @@ class ExportRequest:
     privacy : Privacy
     rows : tuple of int
         The points that it shows, where it does not show all.
+    coloring : Coloring, optional
+        Colours of a map that its run does not know of, such as of saved groups.
     in_view : bool
         Whether a map is cut to the part that is visible on the page.
     compared : tuple of (method, search title, config)
@@ -123,6 +125,7 @@ class ExportRequest:
     paper: Paper = field(default_factory=Paper)
     privacy: Privacy = "keep"
     rows: tuple[int, ...] = ()
+    coloring: Coloring | None = None
     in_view: bool = False
     compared: tuple[tuple[str, str, RunConfig], ...] = ()
     remarks: Remarks = field(default_factory=Remarks)
@@ -209,6 +212,11 @@ def _scene(request: ExportRequest, run: Run, interval_minutes: int) -> MapScene:
         hidden=view.hidden,
         contours="contours" in view.layers,
     )
+    coloring = request.coloring
+    # Rows of an anonymous run are other points.
+    if coloring is not None and request.privacy == "keep" and len(coloring.codes) == run.n:
+        shown = coloring.shown(view.hidden) if view.hidden else None
+        scene = scene.with_(coloring=coloring, shown=shown)
     return scene.with_(labelled="labels" in view.layers)
 
 

@@ -166,16 +166,15 @@ class PeriodsTab:
             self.error.say("The result was not kept; free some disk space and compare again.")
             return
         self.found = found
-        with pn.io.unlocked():  # all of it in one message
-            self.summary.text = summary(found)
-            self.result.visible = True
-            self.plot.show(found)
-            table = found.table()[list(_TITLES)]
-            if self._widget is None:
-                self._widget = self._make_widget(table)
-                self.table.objects = [self._widget]
-            else:
-                self._widget.value = table
+        self.summary.text = summary(found)
+        self.result.visible = True
+        self.plot.show(found)
+        table = found.table()[list(_TITLES)]
+        if self._widget is None:
+            self._widget = self._make_widget(table)
+            self.table.objects = [self._widget]
+        else:
+            self._widget.value = table
 
     def _make_widget(self, table: Any) -> pn.widgets.Tabulator:
         numbers = [name for name in _TITLES if name != "household"]

@@ -14,9 +14,11 @@ from core.runs import Run, RunConfig
 from core.runs.anomaly_stage import UNITS
 from core.runs.forecast import count_points
 from core.scene import Coloring, MapScene, color_points, map_scene
-from core.scene.coloring import HDR, choices, level_text
+from core.scene.coloring import HDR, choices, color_values, level_text
 from core.scene.map_scene import contour_lines
+from dashboard.state.flagged_homes import FlaggedHomes
 from dashboard.state.run_choices import Choices
+from dashboard.state.saved_groups import SavedGroups, group_labels
 from dashboard.state.session_file import MAXIMUM_NOTE, MAXIMUM_NOTES
 from dashboard.state.unusual_homes import BY_EVIDENCE, BY_SIZE, UnusualHomes
 from dashboard.state.view_state import (
@@ -30,6 +32,11 @@ from dashboard.state.view_state import (
 # The two lists of points worth a look, and what the legend calls the marks of the first.
 UNUSUAL, ISOLATED = "unusual", "isolated"
 _UNUSUAL_MARKS = "unusual homes"
+
+# What colours can say beside what the map itself knows.
+GROUPS, SEGMENTS = "Saved groups", "Segments"
+_UNLABELLED = {GROUPS: "in no group", SEGMENTS: "between segments"}
+_NOT_FOUND = "not found yet"
 
 
 class Explorer(Choices):
@@ -71,16 +78,27 @@ class Explorer(Choices):
     ranges: Any = param.Tuple(
         default=None, length=4, allow_None=True, doc="The visible part of the map"
     )
+    plane: Any = param.Array(
+        default=None,
+        allow_None=True,
+        doc="The two directions that are seen of a map with more, (d, 2); None for the main ones",
+    )
     dark: Any = param.Boolean(default=False, doc="Whether the page is dark")
     is_stale: Any = param.Boolean(
         default=False, doc="Whether the settings are no longer those of the map"
     )
     restore_problem: Any = param.String(default="", doc="What of a restored view is not shown")
+    labels: Any = param.Dict(
+        default={}, doc="What homes are called besides their attributes: by title, then by home"
+    )
     notes: Any = param.Dict(default={}, doc="What the analyst wrote on points, by their full name")
 
     def __init__(self, dataset: Dataset, **values: Any) -> None:
         super().__init__(dataset, **values)
         self.dataset = dataset
+        self.flagged = FlaggedHomes(dataset)
+        self.groups = SavedGroups()
+        self.groups.param.watch(self._label_groups, "groups")
         self._colorings: dict[tuple[str, bool], Coloring] = {}
         self._base: MapScene | None = None
         self._wanted: ViewState | None = None
@@ -188,7 +206,7 @@ class Explorer(Choices):
                 if not found:
                     raise InputError(f"{name} is not on this map")
                 points[place] = found[0]
-        is_offered = view.color_by in choices(run)
+        is_offered = view.color_by in self._color_choices(run)
         if not is_offered:
             self.restore_problem = f"The map cannot be coloured by {view.color_by}."
         has_selected = view.selected is not None
@@ -218,11 +236,11 @@ class Explorer(Choices):
             points = self._points_before(run)
         self._colorings.clear()
         self._base = map_scene(run, interval_minutes=self.dataset.interval_minutes)
-        self.param.color_by.objects = choices(run)
+        self.param.color_by.objects = self._color_choices(run)
         # Together, so that nothing sees the new run with an old row. The same row number may stand
         # for another point, so watchers are told even then.
         same = points["selected"] == self.selected
-        self.param.update(run=run, unusual=None, **points)
+        self.param.update(run=run, unusual=None, plane=None, **points)
         if same:
             self.param.trigger("selected")
 
@@ -231,7 +249,7 @@ class Explorer(Choices):
         selected = [] if self.run is None or self.selected is None else [self.label(self.selected)]
         pinned = [] if self.run is None else [self.label(row) for row in self.pins]
         return {
-            "color_by": self.color_by if self.color_by in choices(run) else HDR,
+            "color_by": self.color_by if self.color_by in self._color_choices(run) else HDR,
             "hidden": [],
             "selected": [*_rows_of(run, selected), self._first_row(run)][0],
             "pins": _rows_of(run, pinned),
@@ -279,7 +297,9 @@ class Explorer(Choices):
     def places(self) -> np.ndarray:
         """Where the points are on the map, (n, 2)."""
         assert self._base is not None  # noqa: S101 (there is a run, so there are places)
-        return self._base.points
+        if self.plane is None:
+            return self._base.points
+        return np.asarray((self.run.y - self.run.y.mean(axis=0)) @ self.plane)
 
     def map_scene(self) -> MapScene:
         """What the map shows."""
@@ -292,8 +312,10 @@ class Explorer(Choices):
         if len(self.chosen):
             chosen = np.zeros(self.run.n, bool)
             chosen[self.chosen] = True
-        contours = "contours" in self.layers
+        # They are borders on the main plane.
+        contours = "contours" in self.layers and self.plane is None
         return self._base.with_(
+            points=self.places,
             coloring=coloring,
             shown=shown,
             chosen=chosen,
@@ -307,11 +329,47 @@ class Explorer(Choices):
         """How the points are coloured; kept until there is another run."""
         what = (self.color_by, self.safe_colors)
         if what not in self._colorings:
-            minutes = self.dataset.interval_minutes
-            self._colorings[what] = color_points(
-                self.run, self.color_by, interval_minutes=minutes, safe=self.safe_colors
-            )
+            self._colorings[what] = self._make_coloring()
         return self._colorings[what]
+
+    def _make_coloring(self) -> Coloring:
+        by, minutes = self.color_by, self.dataset.interval_minutes
+        if by not in _UNLABELLED:
+            return color_points(self.run, by, interval_minutes=minutes, safe=self.safe_colors)
+        missing_name = _UNLABELLED[by] if by in self.labels else _NOT_FOUND
+        labels = self.labels_of(by, np.arange(self.run.n))
+        return color_values(by, pd.Series(labels, dtype="object"), missing_name=missing_name)
+
+    def label_coloring(self) -> Coloring | None:
+        """The colours of labels, of which the run knows nothing; None for other colours."""
+        return self.coloring() if self.color_by in self.labels else None
+
+    def labels_of(self, title: str, rows: np.ndarray) -> list[str | None]:
+        """What the homes of some points are called; None where they have no label."""
+        labels = self.labels.get(title, {})
+        return [labels.get(home) for home in self.run.units["household"].iloc[rows]]
+
+    def _color_choices(self, run: Run) -> list[str]:
+        if run.config.unit not in UNITS:
+            return choices(run)
+        return [*choices(run), *([GROUPS] if GROUPS in self.labels else []), SEGMENTS]
+
+    def _label_groups(self, event: param.parameterized.Event) -> None:
+        self.label_homes(GROUPS, group_labels(event.new))
+
+    def label_homes(self, title: str, labels: Mapping[str, str]) -> None:
+        """Let homes be coloured by labels; none take the choice away."""
+        others = {name: own for name, own in self.labels.items() if name != title}
+        self.labels = {**others, title: dict(labels)} if labels else others
+        self._colorings = {what: own for what, own in self._colorings.items() if what[0] != title}
+        if self.run is None:
+            return
+        self.param.color_by.objects = self._color_choices(self.run)
+        if self.color_by == title:
+            if title in self.param.color_by.objects:
+                self.param.trigger("color_by")
+            else:
+                self.color_by = HDR
 
     def label(self, row: int) -> str:
         """The name of a point on this map."""
@@ -389,7 +447,11 @@ class Explorer(Choices):
             }
         )
         known = units[[name for name in units.columns if name not in own]]
-        known = known.rename(columns={name: f"{name} (known)" for name in table.columns})
+        taken = [*table.columns, "segment"]
+        known = known.rename(columns={name: f"{name} (known)" for name in taken})
+        if SEGMENTS in self.labels:
+            names = [name or _UNLABELLED[SEGMENTS] for name in self.labels_of(SEGMENTS, rows)]
+            known.insert(0, "segment", names)
         return pd.concat([table, known], axis="columns")
 
     def typical(self) -> int:
@@ -418,6 +480,12 @@ class Explorer(Choices):
         if not len(order):
             return
         self.selected = int(order[(place[0] + by) % len(order)] if len(place) else order[0])
+
+    def choose_category(self, name: str) -> None:
+        """Choose all points that have the colour of a category."""
+        coloring = self.coloring()
+        if name in coloring.names:
+            self.chosen = np.flatnonzero(coloring.codes == coloring.names.index(name))
 
     def clear(self) -> None:
         """Clear the lasso and show all categories."""

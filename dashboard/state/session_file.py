@@ -1,10 +1,13 @@
-"""The session file: a view and the notes on points."""
+"""The session file: a view, the notes on points, the worklist and the saved groups."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from core.errors import InputError
 from core.readings import Dataset
+from core.worklist import Worklist
+from dashboard.state.saved_groups import check_groups
 from dashboard.state.view_state import ViewState
 
 VERSION = 1
@@ -15,14 +18,46 @@ _MAXIMUM_BYTES = 16 * 2**20
 _MAXIMUM_NAME = 2_000
 
 
-def write_session(view: ViewState, notes: Mapping[str, str], dataset: Dataset) -> bytes:
-    """Return a session file: the view and the notes on points."""
+@dataclass(frozen=True)
+class SavedSession:
+    """What a session file holds.
+
+    Attributes
+    ----------
+    view : ViewState
+    notes : mapping
+        Texts by the names of points.
+    worklist : Worklist
+    groups : mapping
+        Households of the saved groups, by the groups' names.
+    problem : str
+        What the analyst should know; empty where all of it fits the data.
+    """
+
+    view: ViewState
+    notes: Mapping[str, str] = field(default_factory=dict)
+    worklist: Worklist = field(default_factory=Worklist)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    problem: str = ""
+
+
+def write_session(
+    view: ViewState,
+    notes: Mapping[str, str],
+    dataset: Dataset,
+    *,
+    worklist: Worklist | None = None,
+    groups: Mapping[str, tuple[str, ...]] | None = None,
+) -> bytes:
+    """Return a session file."""
     content = {
         "format": _FORMAT,
         "version": VERSION,
         "dataset": {"name": dataset.path.name, "digest": dataset.digest},
         "scene": view.to_json(),
         "notes": dict(notes),
+        "worklist": (worklist or Worklist(dataset=dataset.digest)).to_json(),
+        "groups": {name: list(own) for name, own in (groups or {}).items()},
     }
     return json.dumps(content, ensure_ascii=False, indent=1).encode()
 
@@ -39,10 +74,10 @@ def is_session(content: bytes) -> bool:
     return f'"{_FORMAT}"'.encode() in content[:200]
 
 
-def read_session(content: bytes, dataset: Dataset) -> tuple[ViewState, dict[str, str], str]:
-    """Return the view and the notes of a session file, and what the analyst should know.
+def read_session(content: bytes, dataset: Dataset) -> SavedSession:
+    """Read a session file.
 
-    A session of other data gives its settings and its notes, without its points.
+    A session of other data gives its settings and its notes, without its points and lists.
     """
     if len(content) > _MAXIMUM_BYTES:
         raise InputError(
@@ -66,10 +101,23 @@ def read_session(content: bytes, dataset: Dataset) -> tuple[ViewState, dict[str,
     notes = check_notes(notes)
     saved = found.get("dataset")
     digest = saved.get("digest") if isinstance(saved, dict) else None
-    if digest == dataset.digest:
-        return view, notes, ""
-    return (
-        view.without_points(),
+    if digest != dataset.digest:
+        problem = "The session was saved on other data: its points cannot be shown."
+        return SavedSession(view.without_points(), notes, problem=problem)
+    worklist = found.get("worklist")
+    return SavedSession(
+        view,
         notes,
-        "The session was saved on other data: its points cannot be shown.",
+        Worklist() if worklist is None else _read_worklist(worklist, dataset),
+        check_groups(found.get("groups", {}), dataset),
     )
+
+
+def _read_worklist(content: object, dataset: Dataset) -> Worklist:
+    try:
+        worklist = Worklist.from_json(content)
+    except InputError as error:
+        raise InputError(f"the session's worklist is damaged: {error}") from error
+    if worklist.dataset not in ("", dataset.digest):
+        raise InputError("the session's worklist is damaged: it is of other data")
+    return worklist

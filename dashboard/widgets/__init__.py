@@ -9,7 +9,6 @@ from dashboard.widgets._copy_text import CopyText
 from dashboard.widgets._dialogs import make_dialog
 from dashboard.widgets._disclosure import Disclosure
 from dashboard.widgets._download import Download
-from dashboard.widgets._file_drop import FileDrop
 from dashboard.widgets._files_drop import FilesDrop
 from dashboard.widgets._import_form import ImportForm
 from dashboard.widgets._job_status import JobStatus, duration
@@ -27,6 +26,7 @@ from dashboard.widgets._tab_bar import TabBar
 from dashboard.widgets._tables import COMPACT, make_table
 from dashboard.widgets._text import PlainText
 from dashboard.widgets._time_player import TimePlayer
+from dashboard.widgets._tour_player import TourPlayer
 
 __all__ = [
     "COMPACT",
@@ -36,7 +36,6 @@ __all__ = [
     "CopyText",
     "Disclosure",
     "Download",
-    "FileDrop",
     "FilesDrop",
     "ImportForm",
     "JobStatus",
@@ -52,6 +51,7 @@ __all__ = [
     "SplitPane",
     "TabBar",
     "TimePlayer",
+    "TourPlayer",
     "column",
     "duration",
     "make_dialog",

@@ -1,6 +1,7 @@
 """A place to drop files and folders on; they are received in pieces, as one stream."""
 
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -27,7 +28,8 @@ class FilesDrop(JSComponent):
     Parameters
     ----------
     place : callable
-        Returns the empty folder that files are put into, or raises why not.
+        Returns the empty folder that files are put into, or raises why not. It is removed again
+        unless all of them arrive.
     received : callable
         Called with that folder when all of them are there.
     refused : callable
@@ -37,6 +39,7 @@ class FilesDrop(JSComponent):
     """
 
     text = param.String(default="", doc="What is said in the place")
+    single = param.Boolean(default=False, constant=True, doc="Whether it takes one file only")
     compact = param.Boolean(default=False, doc="Whether to say in a line what was received")
     accept = param.String(default="", doc="How files may end, separated by commas")
     wanted = param.Integer(default=-1, doc="Where the next piece starts; -1 for no piece")
@@ -92,12 +95,14 @@ class FilesDrop(JSComponent):
         files = [_name_and_size(each) for each in said[: _MOST_FILES + 1]]
         if not files:
             raise InputError(f"there is no table among them; files may end in {self.accept}")
+        if self.single and len(files) > 1:
+            raise InputError("one file at a time can be taken here")
         if len(files) > _MOST_FILES:
             raise InputError(f"at most {_MOST_FILES:,} files can be imported at once")
         self._total = sum(size for _, size in files)
         if self._total > self._limit:
             raise InputError(
-                f"{self._limit / 1e6:,.0f} MB may be imported here, and these are "
+                f"at most {self._limit / 1e6:,.0f} MB can be taken here, and this is "
                 f"{self._total / 1e6:,.0f} MB"
             )
         if not self._total:
@@ -135,7 +140,7 @@ class FilesDrop(JSComponent):
         if self.wanted + len(data) < self._total:
             self.wanted += len(data)
             return
-        folder = self._folder
+        folder, self._folder = self._folder, None
         self._close()
         if folder is not None:
             self._received(folder)
@@ -147,6 +152,8 @@ class FilesDrop(JSComponent):
     def _close(self) -> None:
         if self._file is not None:
             self._file.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
         self._file = self._folder = None
         self._waiting, self._missing, self._total = [], 0, 0
         self.wanted = -1

@@ -27,9 +27,9 @@ class JobStatus:
         self.panel = Column(self.bar, self.sentence, margin=0, align="center", **stretched)
 
     def say(self, text: str) -> None:
-        """Show a sentence and no bar."""
+        """Show a sentence and no bar; an empty one takes no room."""
         self.bar.visible = False
-        self.sentence.text = text
+        self.sentence.say(text)
 
     def follow(self, job: FollowedJob) -> None:
         """Show how a job is until it ends."""

@@ -1,7 +1,11 @@
 """The legend of the map: categories that can be switched off, or a scale."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import panel as pn
 import param
 from panel.custom import JSComponent
 
@@ -13,7 +17,7 @@ _LOW_TO_HIGH = ((0.0, "low"), (1.0, "high"))
 
 
 class ColorKey(JSComponent):
-    """What the colours say.
+    """What the colours say; ``choose`` is called with a category that is clicked with Shift.
 
     Not called a legend: panel-material-ui takes any class whose name ends in Legend for Bokeh's,
     and sets properties that it does not have.
@@ -28,6 +32,16 @@ class ColorKey(JSComponent):
     missing = param.String(default="", doc="How many points have no value, in words")
 
     _esm = Path(__file__).with_name("legend.js")
+
+    def __init__(self, *, choose: Callable[[str], None] | None = None, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self._choose = choose
+
+    def _handle_msg(self, message: Any) -> None:
+        # Messages come from the browser: only the names of categories count.
+        if self._choose is not None and any(each["name"] == message for each in self.entries):
+            # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
+            pn.state.execute(partial(self._choose, message), schedule=True)
 
     def show_scene(self, scene: MapScene, *, dark: bool = False) -> None:
         """Tell what the colours and shapes of a map say."""

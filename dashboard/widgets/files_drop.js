@@ -49,7 +49,7 @@ export function render({model}) {
   const text = element("div", {className: "text", ariaLive: "polite"})
   const bar = element("div", {className: "bar"})
   const track = element("div", {className: "track", hidden: true}, bar)
-  const chooser = element("input", {type: "file", multiple: true, hidden: true})
+  const chooser = element("input", {type: "file", multiple: !model.single, hidden: true})
   const folder = element("input", {type: "file", hidden: true, webkitdirectory: true})
   const choose = element("button", {type: "button", textContent: "Choose files"})
   const choose_folder = element("button", {type: "button", textContent: "Choose a folder"})
@@ -67,9 +67,10 @@ export function render({model}) {
       ? `Receiving ${what}: ${megabytes(model.wanted)} of ${megabytes(whole.size)}`
       : model.compact ? `${what}, ${megabytes(whole?.size ?? 0)}` : model.text
     place.classList.toggle("compact", model.compact && !busy)
-    choose.textContent = model.compact ? "Choose others" : "Choose files"
+    choose.textContent = model.compact ? "Choose others" : model.single ? "Choose a file" : "Choose files"
     track.hidden = stop.hidden = !busy
-    choose.hidden = choose_folder.hidden = Boolean(busy)
+    choose.hidden = Boolean(busy)
+    choose_folder.hidden = model.single || Boolean(busy)
     bar.style.transform = `scaleX(${busy ? model.wanted / (whole.size || 1) : 0})`
     chooser.accept = model.accept
   }

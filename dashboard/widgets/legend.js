@@ -23,7 +23,8 @@ function entry_button(model, entry) {
   const shown = !model.hidden.includes(entry.name)
   button.type = "button"
   button.setAttribute("aria-pressed", shown)
-  button.title = `${entry.name}: click to ${shown ? "hide" : "show"}, double-click to show it alone`
+  button.title = `${entry.name}: click to ${shown ? "hide" : "show"}, double-click to show it alone, ` +
+    "Shift+click to choose its points"
   const dot = document.createElement("span")
   dot.className = "dot"
   dot.style.background = entry.color
@@ -34,7 +35,11 @@ function entry_button(model, entry) {
   note.className = "note"
   note.textContent = entry.note
   button.append(dot, name, note)
-  button.addEventListener("click", () => {
+  button.addEventListener("click", (event) => {
+    if (event.shiftKey) {
+      model.send_msg(entry.name)
+      return
+    }
     model.hidden = shown
       ? [...model.hidden, entry.name]
       : model.hidden.filter((name) => name !== entry.name)

@@ -59,12 +59,13 @@ def token(data: bytes) -> None:
 def session(data: bytes) -> None:
     """A session file."""
     try:
-        view, notes, _ = read_session(data, small_dataset())
+        saved = read_session(data, small_dataset())
     except InputError as error:
         assert 0 < len(str(error)) < 2000
         return
-    again = write_session(view, notes, small_dataset())
-    assert read_session(again, small_dataset())[:2] == (view, notes)
+    again = write_session(saved.view, saved.notes, small_dataset())
+    found = read_session(again, small_dataset())
+    assert (found.view, found.notes) == (saved.view, saved.notes)
 
 
 def message(data: bytes) -> None:

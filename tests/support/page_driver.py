@@ -36,7 +36,7 @@ class Driver:
         # What is unusual comes last, and the first of it is selected.
         expect(self.row(0)).to_be_visible(timeout=MINUTE)
         self.expect_title(self.row(0).inner_text())
-        # Its path over time is drawn on the map, which starts the map's tools anew.
+        # And its path over time.
         path = self.page.get_by_text(re.compile("^The line is the path of"))
         expect(path).to_be_visible(timeout=MINUTE)
         expect(self.page.get_by_role("textbox", name="Note")).to_be_visible(timeout=MINUTE)

@@ -75,7 +75,7 @@ def test_readings_at_random_are_found_and_told(ordinary, plant_into):
     weeks, _ = plant_into(ordinary, 9, "random mean", "strong", "whole")
     table = rank_households(weeks, resamples=0).table.set_index("household")
     assert table.loc["h9", ["rank", "detector"]].tolist() == [1, "random"]
-    assert "at random" in table.loc["h9", "reason"]
+    assert "jump up and down" in table.loc["h9", "reason"]
 
 
 def test_weeks_with_gaps_do_not_count():

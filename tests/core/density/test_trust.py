@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from embedding_points import curved_sheet, neighbors_of, vectors_of
 
-from core.density import degenerate_notice, neighbors_kept
+from core.density import degenerate_notice, kept_by_dimension, neighbors_kept
 from core.quality import measure_quality
 
 
@@ -48,3 +48,12 @@ def test_collapsed_maps_are_named(rng):
 @pytest.fixture
 def rng():
     return np.random.default_rng(2)
+
+
+def test_every_further_axis_keeps_more(rng):
+    y = rng.normal(size=(300, 3))
+    indices = neighbors_of(y, 10).indices
+    kept = kept_by_dimension(y, indices)
+    assert kept[-1] == 1
+    assert (np.diff(kept) > 0.1).all()
+    assert kept[1] == neighbors_kept(y[:, :2], indices).mean()

@@ -6,7 +6,7 @@ import pytest
 
 from core.readings import Dataset
 from core.runs import RunConfig, run
-from core.scene.coloring import MISSING, MISSING_NAME, _of_metadata, choices, color_points
+from core.scene.coloring import MISSING, MISSING_NAME, choices, color_points, color_values
 from core.scene.palette import HDR_COLORS, HDR_COLORS_SAFE
 
 
@@ -75,10 +75,10 @@ def test_numbers_are_a_scale_that_follows_their_order(households):
 
 
 def test_missing_values_are_shown_as_such():
-    words = _of_metadata("tariff", pd.Series(["flat", None, "dual", "flat"]))
+    words = color_values("tariff", pd.Series(["flat", None, "dual", "flat"]))
     assert words.names == ("dual", "flat", MISSING_NAME)
     assert [words.colors[code] for code in words.codes][1] == MISSING
-    numbers = _of_metadata("area", pd.Series([*np.arange(20.0), np.nan]))
+    numbers = color_values("area", pd.Series([*np.arange(20.0), np.nan]))
     assert numbers.missing == 1
     assert numbers.colors[numbers.codes[-1]] == MISSING
     assert numbers.texts(np.array([20])) == [MISSING_NAME]
@@ -86,19 +86,19 @@ def test_missing_values_are_shown_as_such():
 
 def test_many_categories_share_a_colour_in_the_end():
     values = [f"kind {number}" for number in range(40) for _ in range(40 - number)]
-    coloring = _of_metadata("kind", pd.Series(values))
+    coloring = color_values("kind", pd.Series(values))
     assert len(coloring.colors) == len(set(coloring.colors)) == 20
     assert coloring.names[-1] == "others"
     assert coloring.counts.sum() == len(values)
 
 
 def test_categories_keep_their_colours_and_can_be_hidden():
-    coloring = _of_metadata("tariff", pd.Series(["a", "b", "c", "b"]))
+    coloring = color_values("tariff", pd.Series(["a", "b", "c", "b"]))
     np.testing.assert_array_equal(coloring.shown(["b"]), [True, False, True, False])
     assert coloring.counts_of(np.array([1, 2, 3])).tolist() == [0, 2, 1]
 
 
 def test_one_value_for_all_is_no_trouble():
-    assert len(set(_of_metadata("x", pd.Series([1.0] * 5)).codes)) == 1
-    everything_missing = _of_metadata("x", pd.Series([None, None], dtype="float64"))
+    assert len(set(color_values("x", pd.Series([1.0] * 5)).codes)) == 1
+    everything_missing = color_values("x", pd.Series([None, None], dtype="float64"))
     assert everything_missing.names == (MISSING_NAME,)

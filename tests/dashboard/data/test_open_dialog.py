@@ -189,7 +189,7 @@ def test_what_cannot_be_read_is_said_and_shown_as_text(dialog, tmp_path):
     large = tmp_path / "large.csv"
     large.write_bytes(b"household,time,kwh\n" + b"x" * 21_000_000)
     dialog.give(large)
-    dialog.expect_text("20 MB may be imported here, and these are 21 MB")
+    dialog.expect_text("at most 20 MB can be taken here, and this is 21 MB")
 
 
 def uploads_in(folder: Path) -> list[Path]:

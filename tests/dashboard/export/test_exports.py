@@ -14,6 +14,7 @@ from core.errors import InputError
 from core.export import Paper, read_provenance
 from core.progress import silent
 from core.runs import RunConfig, run
+from core.worklist import Worklist
 from dashboard.export._import_file import ImportPanel
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.export_jobs import KINDS, MOST_DISTRIBUTIONS, ExportRequest, make_export
@@ -58,6 +59,18 @@ def request_of(paths, result, tmp_path):
         )
 
     return make
+
+
+def test_a_map_keeps_the_colours_of_saved_groups(request_of, result):
+    from core.scene.coloring import color_values
+
+    names = pd.Series(["mine" if row < 3 else None for row in range(result.n)], dtype="object")
+    coloring = color_values("Saved groups", names, missing_name="in no group")
+    view = {"color_by": "Saved groups"}
+    path = Path(make_export(request_of("map", "svg", view=view, coloring=coloring), silent))
+    assert "in no group" in path.read_text()
+    hashed = request_of("map", "svg", view=view, coloring=coloring, privacy="hash")
+    assert "in no group" not in Path(make_export(hashed, silent)).read_text()
 
 
 @pytest.mark.parametrize(
@@ -138,9 +151,9 @@ def panel(explorer):
 
 def drop(panel, content):
     """Drop a file on the panel; return where it was put."""
-    path = panel.drop._place("anything")
+    path = panel.drop._place() / "anything"
     path.write_bytes(content if isinstance(content, bytes) else Path(content).read_bytes())
-    panel._received(path)
+    panel._received(path.parent)
     return path
 
 
@@ -237,6 +250,36 @@ def test_a_file_with_points_that_its_map_does_not_have_changes_nothing(
     drop(panel, write_session(view, {HOSTILE[0]: "note"}, dataset))
     assert panel.error.text == "somebody is not on this map; nothing was changed"
     assert explorer.param.values() == before
+
+
+def test_two_worklists_are_merged_without_loss(dataset, panel, explorer):
+    for by, verdict in (("Ann", "fault"), ("Bo", "fine")):
+        worklist = Worklist(dataset=dataset.digest).flag(HOSTILE[0], verdict, by=by)
+        groups = {"ours": (HOSTILE[0], HOSTILE[1] if by == "Ann" else HOSTILE[2])}
+        view = ViewState(config=CONFIG)
+        drop(panel, write_session(view, {}, dataset, worklist=worklist, groups=groups))
+    case = explorer.flagged.worklist.cases()[HOSTILE[0]]
+    assert [(flag.by, flag.verdict) for flag in case.flags] == [("Ann", "fault"), ("Bo", "fine")]
+    assert case.disputed
+    assert list(explorer.groups.groups) == ["ours", "ours (2)"]
+
+
+def test_a_worklist_of_the_command_line_is_added(dataset, panel, explorer):
+    theirs = Worklist(dataset=dataset.digest).flag(HOSTILE[1], "EV", by="Cy")
+    drop(panel, json.dumps(theirs.to_json()).encode())
+    assert explorer.flagged.verdict_of(HOSTILE[1]) == "EV"
+    drop(panel, json.dumps(Worklist(theirs.flags, "0" * 64).to_json()).encode())
+    assert "different datasets" in panel.error.text
+    drop(panel, b'{"format": "wattfold worklist", "version": 1, "flags": 3}')
+    assert "damaged" in panel.error.text
+
+
+def test_a_session_with_the_worklist_of_other_data_is_refused(dataset, panel, explorer):
+    file = json.loads(write_session(ViewState(config=CONFIG), {}, dataset))
+    file["worklist"]["dataset"] = "0" * 64
+    drop(panel, json.dumps(file).encode())
+    assert "worklist is damaged" in panel.error.text
+    assert explorer.flagged.worklist.flags == frozenset()
 
 
 def test_a_received_file_is_not_kept(panel):

@@ -75,7 +75,7 @@ def ways_in(dataset: Dataset, changes: dict) -> dict[str, Callable[[], RunConfig
         "json": lambda: RunConfig.from_json(plain),
         "token": lambda: RunConfig.from_token(tokens.pack(changes, version=1)),
         "link": lambda: ViewState.from_token(tokens.pack(link, version=1), dataset).config,
-        "session": lambda: read_session(json.dumps(session).encode(), dataset)[0].config,
+        "session": lambda: read_session(json.dumps(session).encode(), dataset).view.config,
     }
 
 

@@ -193,7 +193,7 @@ def test_a_file_shows_the_households_that_it_names_or_nothing(dataset, explorer,
     names = content["scene"]["names"]
     assert names == [explorer.label(row) for row in (3, 1, 2)]
     content["scene"].update(selected=7, pins=[4, 2])
-    view, _, _ = read_session(json.dumps(content).encode(), dataset)
+    view = read_session(json.dumps(content).encode(), dataset).view
     for known in (RunConfig(), RunConfig(unit="households")):
         other = Explorer(dataset)
         other.show(results[known])
@@ -202,7 +202,7 @@ def test_a_file_shows_the_households_that_it_names_or_nothing(dataset, explorer,
             other.show(results[RunConfig()])
         assert [other.label(row) for row in (other.selected, *other.pins)] == names
     content["scene"]["names"][0] = "somebody else"
-    view, _, _ = read_session(json.dumps(content).encode(), dataset)
+    view = read_session(json.dumps(content).encode(), dataset).view
     before = state_of(explorer)
     with pytest.raises(InputError, match="somebody else is not on this map"):
         explorer.restore(view, notes={"1001": "x"})
@@ -275,22 +275,42 @@ def test_a_session_file_gives_scene_and_notes_back(dataset, explorer):
     explorer.write_note(3, "holiday home? <b>")
     content = write_session(explorer.view_state(), explorer.notes, dataset)
     assert is_session(content)
-    view, notes, notice = read_session(content, dataset)
-    assert view == explorer.view_state()
-    assert view.ranges == explorer.ranges
-    assert notes == explorer.notes
-    assert notice == ""
+    saved = read_session(content, dataset)
+    assert saved.view == explorer.view_state()
+    assert saved.view.ranges == explorer.ranges
+    assert saved.notes == explorer.notes
+    assert saved.problem == ""
+
+
+def test_a_session_file_gives_worklist_and_groups_back(dataset, explorer):
+    homes = dataset.households["household"].tolist()
+    explorer.flagged.flag(homes[0], "fault", note="meter <b>")
+    explorer.groups.save("a few", homes[:3])
+    content = write_session(
+        explorer.view_state(),
+        {},
+        dataset,
+        worklist=explorer.flagged.worklist,
+        groups=explorer.groups.groups,
+    )
+    saved = read_session(content, dataset)
+    assert saved.worklist == explorer.flagged.worklist
+    assert saved.groups == {"a few": tuple(homes[:3])}
+    old = json.loads(content)
+    del old["worklist"], old["groups"]
+    assert read_session(json.dumps(old).encode(), dataset).worklist.flags == frozenset()
 
 
 def test_a_session_of_other_data_keeps_settings_and_notes(dataset, explorer):
     look_around(explorer)
     content = json.loads(write_session(explorer.view_state(), {"1001": "x"}, dataset))
     content["dataset"]["digest"] = "0" * 64
-    view, notes, notice = read_session(json.dumps(content).encode(), dataset)
-    assert view == explorer.view_state().without_points()
-    assert view.color_by == "Mean demand"
-    assert notes == {"1001": "x"}
-    assert "other data" in notice
+    content["worklist"]["dataset"] = "0" * 64
+    saved = read_session(json.dumps(content).encode(), dataset)
+    assert saved.view == explorer.view_state().without_points()
+    assert saved.view.color_by == "Mean demand"
+    assert saved.notes == {"1001": "x"}
+    assert "other data" in saved.problem
 
 
 @pytest.mark.parametrize(
@@ -309,6 +329,8 @@ def test_a_damaged_or_later_session_file_is_refused(dataset, explorer):
         ({"notes": []}, "notes are damaged"),
         ({"scene": {"config": {"version": 1, "k": -3}}}, "k must be"),
         ({"scene": 5}, "described by a JSON object"),
+        ({"worklist": {"format": "other"}}, "worklist is damaged: it is no worklist"),
+        ({"groups": {"a": "1001"}}, "groups are damaged"),
     ):
         with pytest.raises(InputError, match=problem):
             read_session(json.dumps(content | change).encode(), dataset)

@@ -11,7 +11,7 @@ from dashboard.widgets._files_drop import PIECE_BYTES, FilesDrop
 class Receiver:
     """A place to drop files on, and a browser that sends what it is asked for."""
 
-    def __init__(self, folder, limit=10**8):
+    def __init__(self, folder, limit=10**8, **options):
         self.folder, self.received, self.refused = folder / "files", [], []
         self.drop = FilesDrop(
             place=self.place,
@@ -19,6 +19,7 @@ class Receiver:
             refused=self.refused.append,
             limit_bytes=limit,
             accept=".csv",
+            **options,
         )
 
     def place(self):
@@ -82,7 +83,7 @@ def test_equal_names_do_not_overwrite_each_other(tmp_path):
 def test_too_much_is_refused_before_it_is_sent(tmp_path):
     receiver = Receiver(tmp_path, limit=5_000_000)
     receiver.drop._take({"files": [["a.csv", 3_000_000], ["b.csv", 3_000_000]]})
-    assert receiver.refused == ["5 MB may be imported here, and these are 6 MB"]
+    assert receiver.refused == ["at most 5 MB can be taken here, and this is 6 MB"]
     assert receiver.drop.wanted == -1
     assert not receiver.folder.exists()
 
@@ -138,6 +139,34 @@ def test_the_analyst_can_stop_and_begin_again(tmp_path):
     receiver.folder = tmp_path / "again"
     receiver.send([("b.csv", b"new")])
     assert receiver.contents() == {"b.csv": b"new"}
+
+
+def test_what_is_not_finished_does_not_stay(tmp_path):
+    """A browser may begin again and again, and never send the end."""
+    places = iter(tmp_path / f"restore-{number}" for number in range(9))
+
+    def place():
+        folder = next(places)
+        folder.mkdir()
+        return folder
+
+    drop = FilesDrop(
+        place=place, received=lambda _: None, refused=lambda _: None, limit_bytes=10**8, single=True
+    )
+    for _ in range(3):
+        drop._take({"files": [["session.json", 3 * PIECE_BYTES]]})
+        drop._take({"data": bytes(PIECE_BYTES)})
+    assert [folder.name for folder in tmp_path.iterdir()] == ["restore-2"]
+    drop._take({"files": [["empty.json", 0]]})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_for_one_file_takes_one(tmp_path):
+    receiver = Receiver(tmp_path, single=True)
+    receiver.drop._take({"files": [["a.csv", 1], ["b.csv", 1]]})
+    assert receiver.refused == ["one file at a time can be taken here"]
+    receiver.send([("a.csv", b"text")])
+    assert receiver.contents() == {"a.csv": b"text"}
 
 
 def test_a_full_disk_is_said(tmp_path):

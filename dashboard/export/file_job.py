@@ -1,23 +1,21 @@
-"""An export: its job, its progress, and its way to the browser."""
+"""A file that a worker makes: its progress, and its way to the browser."""
 
 import shutil
 from pathlib import Path
 
 import panel_material_ui as pmui
 
-from dashboard.jobs import FollowedJob, SessionFolder, SessionPool, export_jobs
-from dashboard.jobs.export_jobs import ExportRequest
+from dashboard.jobs import FollowedJob, SessionFolder
 from dashboard.widgets import Download, JobStatus, PlainText, column
 
 # More than a browser handles well.
 MOST_BYTES = 500_000_000
 
 
-class ExportJob:
-    """Makes one file at a time for a session, and sends it to the browser."""
+class FileJob:
+    """Waits for one file at a time, and sends it to the browser."""
 
-    def __init__(self, pool: SessionPool, folder: SessionFolder, download: Download) -> None:
-        self.pool = pool
+    def __init__(self, folder: SessionFolder, download: Download) -> None:
         self.folder = folder
         self.job: FollowedJob | None = None
         self.download = download
@@ -38,10 +36,10 @@ class ExportJob:
         self._directory = self.folder.new("export")
         return self._directory
 
-    def start(self, request: ExportRequest) -> None:
-        """Have a file made in the new directory."""
+    def start(self, job: FollowedJob) -> None:
+        """Wait for a job that makes a file in the new directory; its result is the path."""
         self.show_error("")
-        self.job = export_jobs.submit(self.pool, request)
+        self.job = job
         self.cancel.visible = True
         self.status.follow(self.job)
         self.job.on_end(self._on_end)

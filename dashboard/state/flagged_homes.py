@@ -1,0 +1,120 @@
+"""The worklist of a page: flags on households, who makes them, and what a kWh costs."""
+
+import re
+from contextlib import suppress
+from typing import Any
+
+import param
+
+from core.anomalies import Anomalies
+from core.errors import InputError
+from core.readings import Dataset
+from core.worklist import Worklist, case_table, merge
+from core.worklist.cases import with_metadata
+from core.worklist.verdicts import is_decided
+
+_PRICE = re.compile(r"(?P<before>[^\d.,+−-]*)(?P<number>[\d.,]+)(?P<after>[^\d.,]*)")
+_LONGEST_NAME = 60
+
+
+class FlaggedHomes(param.Parameterized):
+    """Flags that one visitor sees; those of others come in by files and are never lost."""
+
+    worklist: Any = param.ClassSelector(class_=Worklist, default=Worklist(), doc="All flags")
+    by: Any = param.String(default="", label="Your name", doc="Who flags; may be empty")
+    price: Any = param.String(
+        default="", label="Price of a kWh", doc="As people write it, such as £0.30"
+    )
+    can_undo: Any = param.Boolean(default=False, doc="Whether there is something to undo")
+
+    def __init__(self, dataset: Dataset) -> None:
+        super().__init__(worklist=Worklist(dataset=dataset.digest))
+        self._dataset = dataset
+        self._steps: list[Worklist] = []  # what each step added, the last one last
+
+    def flag(self, household: str, verdict: str, *, note: str = "") -> None:
+        """Put a household on the list, or give it another verdict or note."""
+        known = self.worklist.cases().get(household)
+        if known is None or (known.verdict, known.note) != (verdict.strip(), note):
+            by = self.by.strip()[:_LONGEST_NAME]
+            self._add(self.worklist.flag(household, verdict, note=note, by=by))
+
+    def remove(self, household: str) -> None:
+        """Take a household off the list; a file keeps what was said of it."""
+        self._add(self.worklist.remove(household, by=self.by.strip()[:_LONGEST_NAME]))
+
+    def merge(self, other: Worklist) -> None:
+        """Add the flags of somebody else, or of another day."""
+        self._add(merge([self.worklist, other]))
+
+    def _add(self, worklist: Worklist) -> None:
+        added = worklist.flags - self.worklist.flags
+        if added:
+            self._steps.append(Worklist(added))
+            self.param.update(worklist=worklist, can_undo=True)
+
+    def undo(self) -> None:
+        """Take back what was added last, and nothing else."""
+        if self._steps:
+            flags = self.worklist.flags - self._steps.pop().flags
+            worklist = Worklist(flags, self.worklist.dataset)
+            self.param.update(worklist=worklist, can_undo=bool(self._steps))
+
+    def verdict_of(self, household: str) -> str:
+        """The verdict on a household; empty if it is not on the list."""
+        case = self.worklist.cases().get(household)
+        return "" if case is None else case.verdict
+
+    def progress(self) -> tuple[int, int]:
+        """How many households have a verdict, and how many are on the list."""
+        verdicts = [case.verdict for case in self.worklist.cases().values()]
+        return sum(map(is_decided, verdicts)), len(verdicts)
+
+    def cases(self, anomalies: Anomalies | None, *, verdict: str = "") -> Any:
+        """The list as a table, see :func:`core.worklist.case_table`; of one verdict if named."""
+        table = case_table(self.worklist, anomalies, price=self.money()[0])
+        return table[table["verdict"] == verdict] if verdict else table
+
+    def cases_csv(self, anomalies: Anomalies | None, *, verdict: str = "") -> str:
+        """The list with all that is known of its households, as CSV."""
+        from core.export.table_files import defuse
+
+        cases = self.cases(anomalies, verdict=verdict)
+        return defuse(with_metadata(cases, self._dataset)).to_csv(index=False)
+
+    def money(self) -> tuple[float | None, str]:
+        """The price of a kWh, None where there is none, and its currency."""
+        with suppress(InputError):
+            return parse_price(self.price)
+        return None, ""
+
+    # What is kept in the browser
+
+    def to_json(self) -> dict[str, Any]:
+        """What the browser keeps."""
+        return {"worklist": self.worklist.to_json(), "by": self.by, "price": self.price}
+
+    def take_in(self, kept: Any) -> None:
+        """Take what the browser kept; it is from outside, so what is damaged is left out."""
+        if not isinstance(kept, dict):
+            return
+        with suppress(InputError):
+            found = merge([self.worklist, Worklist.from_json(kept.get("worklist"))])
+            self.worklist = found  # no step of this visit: nothing to undo
+        for name in ("by", "price"):
+            if isinstance(kept.get(name), str) and not getattr(self, name):
+                setattr(self, name, kept[name][:_LONGEST_NAME])
+
+
+def parse_price(text: str) -> tuple[float | None, str]:
+    """Return the number and the currency of a price such as ``£0.30`` or ``0,30 €``."""
+    if not text.strip():
+        return None, ""
+    found = _PRICE.fullmatch(text.strip())
+    try:
+        price = float(found["number"].replace(",", ".")) if found else 0.0
+    except ValueError:
+        price = 0.0
+    if found is None or not 0 < price < 1e6:
+        raise InputError("A price is a number above 0, such as 0.30 or £0.30")
+    return price, (found["before"] + found["after"]).strip()
