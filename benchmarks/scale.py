@@ -150,6 +150,7 @@ def run_here(work: str, dataset_path: str, store_path: str) -> None:
             "n": run.n,
             "recall": run.recall,
             "trustworthiness": run.quality and run.quality.trustworthiness,
+            "q_nx": run.quality and run.quality.q_nx,
         }
     print(json.dumps({"stages": meter.measured, **outcome}))
 
@@ -222,6 +223,8 @@ def table(measured: dict[str, dict[str, dict]]) -> str:
                 lines.append(
                     f"- {size:,} households, {work}: {each['n']:,} points, recall "
                     f"{each['recall']:.3f}, trustworthiness {each['trustworthiness']:.3f}"
+                    + (f", Q_NX {each['q_nx']:.3f}" if each.get("q_nx") is not None else "")
+                    + (f"; {each['note']}" if "note" in each else "")
                 )
     return "\n".join(lines)
 
