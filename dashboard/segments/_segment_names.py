@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource
 from core.scene import DARK, LIGHT
 from dashboard.explore import MapView
 from dashboard.state import Explorer
-from dashboard.state.explorer import SEGMENTS
+from dashboard.state.map_colors import SEGMENTS
 
 # Letters of a line.
 _LINE = 22

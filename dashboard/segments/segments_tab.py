@@ -15,8 +15,8 @@ from dashboard.jobs import FollowedJob, segment_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.segments._segment_names import SegmentNames
 from dashboard.state import Explorer
-from dashboard.state.explorer import SEGMENTS
 from dashboard.state.group_selection import SEGMENT
+from dashboard.state.map_colors import SEGMENTS
 from dashboard.widgets import JobStatus, PlainText, column, make_table, row
 
 _ABOUT = (
