@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 PORT ?= 5006
 DEMO := data/demo
 BIN := .venv/bin
-TEST_EXTRAS := [docs,test,cluster]
+TEST_EXTRAS := [docs,test,cluster,hnsw]
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: run test soak check format bench docs screenshots clean
@@ -64,10 +64,10 @@ define install
 endef
 
 .venv/installed: pyproject.toml constraints.txt | .venv/bin/python
-	$(call install,,$@)
+	$(call install,[hnsw],$@)
 
 .venv/installed-docs: pyproject.toml constraints.txt | .venv/bin/python
-	$(call install,[docs],$@ .venv/installed)
+	$(call install,[docs,hnsw],$@ .venv/installed)
 
 .venv/installed-test: pyproject.toml constraints.txt | .venv/bin/python
 	$(call install,$(TEST_EXTRAS),$@ .venv/installed-docs .venv/installed)

@@ -68,7 +68,6 @@ class Meter:
 def runs_of(work: str, households: list[str]) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the runs that a piece of work is made of: what to call them, and their configs."""
     from core.embedding import METHODS
-    from core.embedding.umap_layout import FIT_UP_TO, LANDMARKS
 
     if work == "profiles":
         for method in METHODS:
@@ -85,9 +84,6 @@ def runs_of(work: str, households: list[str]) -> Iterator[tuple[str, dict[str, o
             "method": "umap",
             "quality": True,
         }
-        if len(households) * 336 <= FIT_UP_TO:
-            # The same work as beyond, where it is the default.
-            config["method_parameters"] = {"landmarks": LANDMARKS}
         if work == "household-slots, sampled":
             count = min(len(households), SAMPLED_POINTS // 336)
             chosen = np.random.default_rng(1).choice(households, count, replace=False)
@@ -154,6 +150,7 @@ def run_here(work: str, dataset_path: str, store_path: str) -> None:
             "n": run.n,
             "recall": run.recall,
             "trustworthiness": run.quality and run.quality.trustworthiness,
+            "q_nx": run.quality and run.quality.q_nx,
         }
     print(json.dumps({"stages": meter.measured, **outcome}))
 
@@ -226,6 +223,8 @@ def table(measured: dict[str, dict[str, dict]]) -> str:
                 lines.append(
                     f"- {size:,} households, {work}: {each['n']:,} points, recall "
                     f"{each['recall']:.3f}, trustworthiness {each['trustworthiness']:.3f}"
+                    + (f", Q_NX {each['q_nx']:.3f}" if each.get("q_nx") is not None else "")
+                    + (f"; {each['note']}" if "note" in each else "")
                 )
     return "\n".join(lines)
 

@@ -1,8 +1,9 @@
 """Files and directories that are there whole or not at all.
 
 New content is written beside its destination, flushed to the disk and renamed into place, so a
-crash at any moment leaves the old state or the new one. What a killed process left behind is
-recognised by its lock, which died with the process, and swept by the next writer.
+crash at any moment leaves the old state or the new one. A writer holds a lock file beside what it
+writes. The lock dies with the process, so the next writer knows what a killed one left behind, and
+removes it.
 
 Readings say when people are at home: what is written is for this user alone, unless
 ``WATTFOLD_SHARED`` is set or it replaces something that others may read.
@@ -10,7 +11,6 @@ Readings say when people are at home: what is written is for this user alone, un
 
 import ctypes
 import errno
-import fcntl
 import json
 import os
 import secrets
@@ -21,12 +21,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 _LOCK = ".lock"
+_WINDOWS = os.name == "nt"
 
 
 def flush(path: Path) -> None:
     """Force a file's or a directory's own content to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+    if _WINDOWS and path.is_dir():
+        return  # whose entries Windows writes by itself
+    descriptor = os.open(path, os.O_RDWR if _WINDOWS else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -52,18 +57,16 @@ def make_folder(path: Path) -> None:
 def new_file(path: Path) -> Iterator[Path]:
     """Yield a path to write to; it becomes ``path`` when the block ends without an error."""
     sweep(path)
-    temporary = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
-    mode = 0o600 if is_private(path) else 0o666
-    lock = os.open(temporary, os.O_CREAT | os.O_RDWR, mode)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield temporary
-        flush(temporary)
-        temporary.replace(path)
-        flush(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-        os.close(lock)
+    private = is_private(path)
+    with _partial(path, private=private) as temporary:
+        os.close(os.open(temporary, os.O_CREAT | os.O_WRONLY, 0o600 if private else 0o666))
+        try:
+            yield temporary
+            flush(temporary)
+            temporary.replace(path)
+            flush(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -86,23 +89,40 @@ def new_directory(path: Path, *, part_of: Path | None = None) -> Iterator[Path]:
     private = is_private(part_of or path)
     path.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     sweep(path)
-    staging = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
-    staging.mkdir(mode=0o700 if private else 0o777)
-    lock = os.open(staging / _LOCK, os.O_CREAT | os.O_RDWR)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield staging
-        for entry in sorted(staging.rglob("*"), reverse=True):
-            if private:
-                entry.chmod(0o700 if entry.is_dir() else 0o600)
-            flush(entry)
-        flush(staging)
-        _move_into_place(staging, path)
-        flush(path.parent)
-        (path / _LOCK).unlink()
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-        os.close(lock)
+    with _partial(path, private=private) as staging:
+        staging.mkdir(mode=0o700 if private else 0o777)
+        try:
+            yield staging
+            for entry in sorted(staging.rglob("*"), reverse=True):
+                if private:
+                    entry.chmod(0o700 if entry.is_dir() else 0o600)
+                flush(entry)
+            flush(staging)
+            _move_into_place(staging, path)
+            flush(path.parent)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextmanager
+def _partial(path: Path, *, private: bool) -> Iterator[Path]:
+    """Yield a name beside ``path`` that nobody else uses, and hold its lock."""
+    partial = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
+    lock = FileLock(_lock_of(partial), mode=0o600 if private else 0o666, thread_local=False)
+    with lock:
+        try:
+            yield partial
+        finally:
+            _remove_lock(partial)
+
+
+def _lock_of(partial: Path) -> Path:
+    return partial.with_name(f"{partial.name}{_LOCK}")
+
+
+def _remove_lock(partial: Path) -> None:
+    with suppress(OSError):  # Windows does not remove what is open
+        _lock_of(partial).unlink()
 
 
 def sweep(path: Path) -> None:
@@ -113,38 +133,24 @@ def sweep(path: Path) -> None:
 def sweep_folder(folder: Path) -> None:
     """Remove what killed writers of whatever is in a folder left there."""
     _sweep(folder, "*")
-    for lock in folder.glob(f"[!.]*/{_LOCK}"):  # killed between the last two steps
-        with suppress(FileNotFoundError):
-            if not _is_locked(lock):
-                lock.unlink()
 
 
 def _sweep(folder: Path, name: str) -> None:
-    for leftover in folder.glob(f".{name}.partial-*"):
-        with suppress(FileNotFoundError):
-            if leftover.is_file():
-                if not _is_locked(leftover):
-                    leftover.unlink()
-            elif not _is_locked(leftover / _LOCK):
+    found = {
+        path.with_name(path.name.removesuffix(_LOCK)) for path in folder.glob(f".{name}.partial-*")
+    }
+    for leftover in found:
+        # Of a writer that lives, the lock is held; in a folder that is not ours, it cannot be had.
+        with suppress(Timeout, OSError), FileLock(_lock_of(leftover), timeout=0):
+            if leftover.is_dir():
                 shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                leftover.unlink(missing_ok=True)
+            _remove_lock(leftover)
 
 
 def _escape(name: str) -> str:
     return "".join(f"[{character}]" if character in "*?[" else character for character in name)
-
-
-def _is_locked(lock_file: Path) -> bool:
-    try:
-        descriptor = os.open(lock_file, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def _move_into_place(staging: Path, path: Path) -> None:

@@ -1,6 +1,5 @@
 """The most memory that this process took, and how to begin to watch anew."""
 
-import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -12,13 +11,18 @@ _CLEAR = Path("/proc/self/clear_refs")
 def peak_memory_mb() -> float:
     """The most memory that this process took, in 10⁶ bytes: ever, or since it was told to forget.
 
-    What lay in memory at the time, such as imported libraries, counts.
+    What lay in memory at the time, such as imported libraries, counts. 0 where the system does not
+    tell.
     """
     # A process that was started by another inherits its ru_maxrss; Linux knows better.
     with suppress(OSError, StopIteration):
         lines = _STATUS.read_text().splitlines()
         peak = next(line for line in lines if line.startswith("VmHWM:"))
         return int(peak.split()[1]) * 1024 / 1e6
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 

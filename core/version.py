@@ -16,7 +16,7 @@ def build() -> str:
 
 
 def describe() -> str:
-    """Version and build as people read them, such as ``0.1.0 (build 0123456789)``."""
+    """Version and build as people read them, such as ``0.2.0 (build 0123456789)``."""
     suffix = f" (build {build()})" if build() else ""
     return f"{version('wattfold')}{suffix}"
 

@@ -2,6 +2,7 @@
 
 import logging
 from functools import cache
+from pathlib import Path
 from typing import cast
 
 import panel as pn
@@ -138,14 +139,20 @@ def _sweep_once() -> None:
     remove_abandoned_folders()
 
 
-def create_page() -> pmui.Page:
-    """Make the page of a new session, or one that says what is wrong."""
+def create_page(root: Path | None = None) -> pmui.Page:
+    """Make the page of a new session, or one that says what is wrong.
+
+    Parameters
+    ----------
+    root : path, optional
+        A dataset directory, or a folder of them; by default what the server shows.
+    """
     doc = cast(Document, pn.state.curdoc)
     # The page has a notice of its own, and a session that is gone does not come back.
     pn.config.exception_handler = tell_failure
     doc.config.update(reconnect_session=False, notifications=None, notify_connection_status=False)
     try:
-        return _create_page(doc)
+        return _create_page(doc, Catalogue(root) if root else Catalogue.of_server())
     except WattfoldError as error:
         return _page_with_error(str(error))
     except Exception as error:
@@ -158,13 +165,13 @@ def _page_with_error(text: str) -> pmui.Page:
     return _make_frame(main=[PlainText(text, look="error", margin=30)])
 
 
-def _create_page(doc: Document) -> pmui.Page:
+def _create_page(doc: Document, catalogue: Catalogue) -> pmui.Page:
     arguments = {
         name: values[0].decode(errors="replace") for name, values in pn.state.session_args.items()
     }
     data = arguments.get("data")
     _sweep_once()
-    dataset = Catalogue.of_server().open(data)
+    dataset = catalogue.open(data)
     session = Session(dataset, link=f"data={data}&" if data else "")
     if "view" in arguments:
         session.page.open_link(arguments["view"])

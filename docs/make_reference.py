@@ -150,12 +150,13 @@ def _library() -> str:
     lines = [
         "# The library",
         "",
-        "What `import core` offers. Modules that are needed for one name alone are imported when "
-        "it is first used.",
+        "What `import wattfold as wf` offers. Modules are imported when a name of theirs is first "
+        "used. All but `explore`, `open` and `read` are also names of `core`.",
     ]
-    for name, home in sorted(_HOMES.items(), key=lambda item: item[0].lower()):
+    own = dict.fromkeys(("explore", "open", "read"), "wattfold")
+    for name, home in sorted({**_HOMES, **own}.items(), key=lambda item: item[0].lower()):
         member = getattr(import_module(home), name)
-        lines += ["", f"## {name}", "", f"`from core import {name}`", ""]
+        lines += ["", f"## {name}", "", f"`wf.{name}`", ""]
         if isclass(member):
             directive = f".. autoclass:: {home}.{name}\n   :members:"
         elif isfunction(member):

@@ -26,7 +26,7 @@ IMAGES = Path(__file__).parent / "images"
 SIZE = {"width": 1366, "height": 768}
 
 # Plots arrive a moment after the numbers that they show.
-_SETTLE = 2500
+_SETTLE = 4000
 # As long as the maps of the Compare tab may take, one after the other.
 _MAPS = 5 * MINUTE
 
@@ -54,22 +54,21 @@ def opened(address: str) -> Iterator[Page]:
 
 
 def find_the_planted(page: Page, household: str) -> None:
-    """The README's way from the first map to the fault of one household."""
+    """The tutorial's way from the first list to the fault of one household."""
     driver = Driver(page)
-    save(page, "page")
-    driver.choose("Unusual points by", "Unlike similar homes")
     row = page.locator(".tabulator-row:visible", has_text=household).first
     expect(row).to_be_visible()
-    save(page, "find-1-surprise")
+    expect(page.get_by_text("Its calendar").first).to_be_visible()
+    save(page, "page")
     row.locator('[tabulator-field="what"]').click()
     driver.expect_title(household)
-    save(page, "find-2-household")
-    page.get_by_text("Demand by time of week").first.evaluate("place => place.scrollIntoView()")
-    save(page, "find-3-week")
+    save(page, "find-1-household")
+    page.get_by_text("Its calendar").first.evaluate("place => place.scrollIntoView()")
+    save(page, "find-2-calendar")
     driver.button("Open its week").click()
     driver.wait_for_map(336)
     driver.choose("Colour by", "Time of day")
-    save(page, "find-4-half-hours")
+    save(page, "find-3-half-hours")
 
 
 def look_around(page: Page) -> None:

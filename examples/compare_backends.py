@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any
 
-from core import Dataset, build_cube, embed, find_neighbors, hdr_density, make_vectors
+import wattfold as wf
 from core.quality.recall import recall
 
 HOUSEHOLDS = 4
@@ -25,9 +25,9 @@ SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 def main(dataset_path: str) -> None:
     """Print one line a backend."""
-    dataset = Dataset.open(dataset_path)
-    vectors = make_vectors(
-        build_cube(dataset),
+    dataset = wf.open(dataset_path)
+    vectors = wf.make_vectors(
+        wf.build_cube(dataset),
         dataset,
         unit="household-slots",
         households=dataset.households["household"].tolist()[:HOUSEHOLDS],
@@ -38,9 +38,9 @@ def main(dataset_path: str) -> None:
     truth: set[int] = set()
     for name, settings in SEARCHES:
         started = time.perf_counter()
-        neighbors = find_neighbors(vectors, k=K, backend=name, **settings)
+        neighbors = wf.find_neighbors(vectors, k=K, backend=name, **settings)
         seconds = time.perf_counter() - started
-        hdr = hdr_density(embed("laplacian", neighbors, vectors).y, n_anomalies=10)
+        hdr = wf.hdr_density(wf.embed("laplacian", neighbors, vectors).y, n_anomalies=10)
         anomalies = set(hdr.anomalies.tolist())
         truth = truth or anomalies  # the first search is the exact one
         share = recall(neighbors, vectors).value

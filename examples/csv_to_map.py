@@ -11,17 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from core import (
-    Dataset,
-    build_cube,
-    embed,
-    find_neighbors,
-    hdr_density,
-    ingest,
-    make_demo,
-    make_vectors,
-    measure_quality,
-)
+import wattfold as wf
 from core.figures import draw_hdr_map, save_figure
 
 
@@ -32,22 +22,22 @@ def main(folder: Path) -> None:
         write_some_readings(source)
 
     # Readings, cleaned and accounted for.
-    dataset = ingest([source], folder / "dataset")
+    dataset = wf.read(source, to=folder / "dataset")
     health = dataset.health
     print(f"{health['accepted']:,} of {health['input']:,} readings were accepted")
 
     # Counts by household, half-hour of the week and bin of demand: all that follows needs.
-    cube = build_cube(dataset, bins=100)
+    cube = wf.build_cube(dataset, bins=100)
 
     # One vector a household, whose L1 distances are total variation summed over the week.
-    vectors = make_vectors(cube, dataset, unit="profiles", distance="tv")
+    vectors = wf.make_vectors(cube, dataset, unit="profiles", distance="tv")
 
-    neighbors = find_neighbors(vectors, k=10)
-    embedding = embed("isomap", neighbors, vectors)
-    quality = measure_quality(vectors, embedding.y, k=10)
+    neighbors = wf.find_neighbors(vectors, k=10)
+    embedding = wf.embed("isomap", neighbors, vectors)
+    quality = wf.measure_quality(vectors, embedding.y, k=10)
     print(f"trustworthiness {quality.trustworthiness:.3f}, continuity {quality.continuity:.3f}")
 
-    hdr = hdr_density(embedding.y, n_anomalies=5)
+    hdr = wf.hdr_density(embedding.y, n_anomalies=5)
     points = vectors.units.assign(
         y1=embedding.y[:, 0], y2=embedding.y[:, 1], hdr=hdr.labels, rank=hdr.rank
     )
@@ -61,7 +51,7 @@ def main(folder: Path) -> None:
 def write_some_readings(path: Path) -> None:
     """Write the readings of forty synthetic households over eight weeks."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    demo: Dataset = make_demo(path.parent / "demo", households=40, days=56)
+    demo = wf.make_demo(path.parent / "demo", households=40, days=56)
     frames = [
         demo.readings(household).assign(household=household)
         for household in demo.households["household"]

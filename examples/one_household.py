@@ -11,19 +11,19 @@ import sys
 
 import numpy as np
 
-from core import Dataset, RunConfig, run
+import wattfold as wf
 from core.figures import Distribution, draw_distributions, draw_time_map, save_figure
 from core.slots import slot_of
 
 
 def main(dataset_path: str, household: str | None = None) -> None:
     """Map the half-hours of one household."""
-    dataset = Dataset.open(dataset_path)
+    dataset = wf.open(dataset_path)
     household = household or str(dataset.households["household"].iat[0])
 
     # Hellinger distances, each half-hour pooled with those beside it, in this household's bins.
-    config = RunConfig(unit="slots", household=household, reference="selection", quality=True)
-    result = run(dataset, config)
+    config = wf.RunConfig(unit="slots", household=household, reference="selection", quality=True)
+    result = wf.run(dataset, config)
     print(f"household {household}: trustworthiness {result.quality.trustworthiness:.3f}")
     columns = ["label", "hdr", "m", "mean_kwh"]
     print(result.table().sort_values("rank").head(5)[columns].to_string(index=False))
@@ -43,7 +43,7 @@ def main(dataset_path: str, household: str | None = None) -> None:
     save_figure(draw_distributions(demand), "demand.png")
 
 
-def readings_of(dataset: Dataset, household: str, slot: int, window: int) -> np.ndarray:
+def readings_of(dataset: wf.Dataset, household: str, slot: int, window: int) -> np.ndarray:
     """Return the readings, in kWh, of a slot of the week and of those beside it."""
     readings = dataset.readings(household)
     slots = slot_of(readings["time"].to_numpy(), dataset.interval_minutes)

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 from chromium import open_chromium
+from hypothesis import settings
 from serving import serving
+
+# How long an example takes says nothing on a busy machine.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # Programs that tests start find the modules of tests/support, too.
 os.environ["PYTHONPATH"] = os.pathsep.join(

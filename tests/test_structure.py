@@ -142,3 +142,16 @@ def test_the_server_plays_no_tricks_with_the_interpreter():
     for path in (ROOT / "dashboard").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert not [trick for trick in TRICKS if trick in text], path
+
+
+# Modules of Python that Windows does not have.
+POSIX_ONLY = {"fcntl", "grp", "posix", "pwd", "resource", "termios"}
+
+
+def test_the_library_runs_on_every_system():
+    """Nothing of one system is imported with a module; a function may, where it can do without."""
+    for path in (*(ROOT / "core").rglob("*.py"), *(ROOT / "wattfold").rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = {alias.name for alias in node.names} | {getattr(node, "module", None)}
+                assert not names & POSIX_ONLY, path

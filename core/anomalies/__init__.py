@@ -5,7 +5,24 @@ the options.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what __getattr__ finds, for type checkers and editors
+    from core.anomalies.detectors import DETECTORS as DETECTORS
+    from core.anomalies.find import Anomalies as Anomalies
+    from core.anomalies.find import find_anomalies as find_anomalies
+    from core.anomalies.find import rank_households as rank_households
+    from core.anomalies.half_hours import rank_half_hours as rank_half_hours
+    from core.anomalies.homes import Finding as Finding
+    from core.anomalies.surprise import Expectation as Expectation
+    from core.anomalies.surprise import Surprise as Surprise
+    from core.anomalies.surprise import explain as explain
+    from core.anomalies.surprise import make_expectation as make_expectation
+    from core.anomalies.surprise import measure_surprise as measure_surprise
+    from core.anomalies.surprise import surprise_of_new as surprise_of_new
+    from core.anomalies.surprise import unseen_notice as unseen_notice
+    from core.anomalies.weeks import Weeks as Weeks
+    from core.anomalies.weeks import read_weeks as read_weeks
 
 _HOMES = {
     "Anomalies": "find",

@@ -1,8 +1,8 @@
 """All households ranked by how unusual they are, with the reason for each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -23,18 +23,21 @@ from core.periods import WHOLE_RECORD, Period
 from core.progress import Progress, part, silent
 from core.readings.dataset import Dataset
 from core.slots import parse_slots
+from core.summary import Summarized
 
 NOTHING = "Nothing unusual"
 
 LEAST_HOUSEHOLDS = 20
+# Rows that a notebook shows.
+_FIRST_ROWS = 10
 LEAST_USABLE = 2
 
 # A change of level is dated when permuted weeks reach it this rarely and it is this large.
 CHANGE_P, CHANGE_SIZE = 0.01, np.log(1.25)
 
 
-@dataclass(frozen=True, eq=False)
-class Anomalies:
+@dataclass(frozen=True, eq=False, repr=False)
+class Anomalies(Summarized):
     """What is unusual about each household.
 
     Attributes
@@ -50,6 +53,10 @@ class Anomalies:
     left_out : tuple of str
         Households with too few weeks to judge.
     notices : tuple of str
+    dataset : Dataset, optional
+        Where the readings are, to draw them; not known of weeks that were read before.
+    period : Period
+        The days that counted.
     """
 
     table: pd.DataFrame
@@ -57,11 +64,45 @@ class Anomalies:
     tails: pd.DataFrame
     left_out: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    dataset: Dataset | None = None
+    period: Period = WHOLE_RECORD
 
     def expected_false(self, top: int) -> float:
         """Return how many of the first ``top`` households to expect there by chance."""
         first = self.table.head(top)
         return float(first["q"].iloc[-1] * len(first)) if len(first) else 0.0
+
+    def plot(self, household: str, *, interactive: bool = False) -> Any:
+        """Draw why a household is unusual: its mean day, its days, its calendar.
+
+        Parameters
+        ----------
+        household : str
+            Of one that is not unusual, the calendar alone is drawn.
+        interactive : bool
+            Whether to return a HoloViews object to zoom and hover over, rather than a Matplotlib
+            figure.
+        """
+        from core import plot_anomaly
+
+        return plot_anomaly(self, household, interactive=interactive)
+
+    def summary(self) -> dict[str, Any]:
+        """Return how many there are, and the first of them."""
+        first = self.table.head(3)
+        told = zip(first["household"], first["reason"], strict=True)
+        return {
+            "judged": f"{len(self.table):,}",
+            "unusual": f"{int((self.table['reason'] != NOTHING).sum()):,}",
+            **{f"{rank}. {home}": reason for rank, (home, reason) in enumerate(told, start=1)},
+            "left out": len(self.left_out),
+        }
+
+    def _repr_html_(self) -> str:
+        columns = ["rank", "household", "reason", "since", "kwh_per_week", "q"]
+        unusual = int((self.table["reason"] != NOTHING).sum())
+        first = self.table.filter(columns).head(_FIRST_ROWS).to_html(index=False)
+        return f"<p>{unusual:,} of {len(self.table):,} are unusual; the first are</p>{first}"
 
 
 class Selection(Protocol):
@@ -127,14 +168,16 @@ def find_anomalies(
         Told how far the work is; may raise to stop it.
     """
     if config is not None and config.unit in ("slots", "household-slots"):
-        return _find_half_hours(dataset, config, threshold, progress)
+        found = _find_half_hours(dataset, config, threshold, progress)
+        return replace(found, dataset=dataset, period=config.period)
+    period = config.period if config else WHOLE_RECORD
     weeks = read_weeks(
         dataset,
         config.households if config else None,
-        period=config.period if config else WHOLE_RECORD,
+        period=period,
         progress=part(progress, 0.0, 0.2),
     )
-    return rank_households(
+    found = rank_households(
         weeks,
         detectors=detectors,
         threshold=threshold,
@@ -143,6 +186,7 @@ def find_anomalies(
         seed=seed,
         progress=part(progress, 0.2, 1.0),
     )
+    return replace(found, dataset=dataset, period=period)
 
 
 def _find_half_hours(

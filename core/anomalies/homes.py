@@ -11,6 +11,7 @@ from core.anomalies.change_point import change_point
 from core.anomalies.statistics import present_mean, record_mean, some_homes
 from core.anomalies.symptoms import CHUNK, HALF_HOURS, RESOLUTION, Symptoms
 from core.anomalies.words import date_words
+from core.summary import Summarized
 
 SIMILAR = 20
 EVERY = np.ones(HALF_HOURS, bool)
@@ -20,8 +21,8 @@ NEVER = np.datetime64("NaT", "D")
 CLEAR_STEP, LEAST_STEP = 0.35, 0.2
 
 
-@dataclass(frozen=True, eq=False)
-class Finding:
+@dataclass(frozen=True, eq=False, repr=False)
+class Finding(Summarized):
     """What is unusual about one household.
 
     Attributes

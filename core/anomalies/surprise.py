@@ -26,6 +26,7 @@ from core.neighbors import Neighbors
 from core.parallel import run_tasks, slices
 from core.progress import Progress, silent
 from core.slots import slot_label
+from core.summary import Summarized
 from core.vectors import Vectors
 
 # The shortest window, in slots: one slot alone is mostly chance.
@@ -52,8 +53,8 @@ _SETTLED = 1e-6
 _STEPS_PER_NEIGHBOR = 200
 
 
-@dataclass(frozen=True, eq=False)
-class Surprise:
+@dataclass(frozen=True, eq=False, repr=False)
+class Surprise(Summarized):
     """What every point has that its neighbours do not lead one to expect.
 
     Attributes

@@ -11,7 +11,7 @@ from functools import partial
 import numba
 import numpy as np
 
-from core.cube.day_table import DayTable, make_day_table, merge_day_tables
+from core.cube.day_table import DayTable, in_order, make_day_table, merge_day_tables
 from core.cube.partition import (
     Partition,
     ValueCounts,
@@ -109,7 +109,7 @@ def bin_by(
     tables = list(iter_results(job.map, find, shards, progress, _MESSAGE))
     if not tables:
         raise InputError("there are no readings to count; choose households that have some")
-    return merge_day_tables(tables, households=households)
+    return merge_day_tables(in_order(tables), households=households)
 
 
 def bins_of(shard: Shard, *, partition: Partition, interval_minutes: int) -> DayTable:
@@ -161,12 +161,16 @@ def _merge_bins(
     """Turn tables of watt-hours into one of bins, letting go of each as it is done."""
     watt_hours = np.arange(_MOST_WATT_HOURS + 1) / 1000
     bin_of = partition.bin_of(watt_hours).astype(_bin_type(partition))
+    tables = in_order(tables)
+    ends = np.cumsum([len(table.days) for table in tables])
+    bins = np.empty((ends[-1], tables[0].values.shape[1]), bin_of.dtype)
 
     def work(place: int) -> None:
-        tables[place] = tables[place].look_up(bin_of)
+        out = bins[ends[place] - len(tables[place].days) : ends[place]]
+        tables[place] = tables[place].look_up(bin_of, out)
 
     run_tasks(work, range(len(tables)), threads=threads)
-    return merge_day_tables(tables, households=households)
+    return merge_day_tables(tables, households=households, values=bins)
 
 
 def _bin_type(partition: Partition) -> type[np.unsignedinteger]:

@@ -6,10 +6,11 @@ from typing import Any, Literal
 import numpy as np
 
 from core.periods import WHOLE_RECORD, Period
+from core.summary import Summarized
 
 
-@dataclass(frozen=True, eq=False)
-class Cube:
+@dataclass(frozen=True, eq=False, repr=False)
+class Cube(Summarized):
     """Counts of readings by household, slot and bin. Arrays are read-only.
 
     Attributes

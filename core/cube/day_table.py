@@ -93,14 +93,17 @@ class DayTable:
             repeated,
         )
 
-    def look_up(self, table: np.ndarray) -> Self:
-        """Replace every value by what a table has there; its numbers must not decrease."""
+    def look_up(self, table: np.ndarray, out: np.ndarray | None = None) -> Self:
+        """Replace every value by what a table has there; its numbers must not decrease.
+
+        The values are written to ``out``, of their shape and the table's type, where it is given.
+        """
         absent = np.iinfo(table.dtype).max
         # The table's last number stands for all that follow, but for the one of no reading.
         places = np.arange(np.iinfo(self.values.dtype).max + 1)
         full = table[np.minimum(places, len(table) - 1)]
         full[-1] = absent
-        values = np.empty(self.values.shape, dtype=table.dtype)
+        values = np.empty(self.values.shape, dtype=table.dtype) if out is None else out
         _look_up(self.values, full, values)
         repeated = self.repeated.copy()
         repeated[:, 2] = full[repeated[:, 2]]
@@ -182,9 +185,14 @@ def make_day_table(
 
 
 def merge_day_tables(
-    tables: Sequence[DayTable], *, households: np.ndarray | None = None
+    tables: Sequence[DayTable],
+    *,
+    households: np.ndarray | None = None,
+    values: np.ndarray | None = None,
 ) -> DayTable:
     """Put tables of any households and days together; their order does not matter.
+
+    It is fastest where they are :func:`in_order`.
 
     Parameters
     ----------
@@ -192,6 +200,8 @@ def merge_day_tables(
         At least one.
     households : ndarray of int32, optional
         The codes of all households, increasing; by default those of the tables.
+    values : ndarray, optional
+        The tables' values one after the other, where they are in one array already.
     """
     if households is None:
         households = np.unique(np.concatenate([table.households for table in tables]))
@@ -205,21 +215,20 @@ def merge_day_tables(
         households,
         np.concatenate(owners),
         np.concatenate([table.days for table in tables]),
-        np.concatenate([table.values for table in tables]),
+        np.concatenate([table.values for table in tables]) if values is None else values,
         np.concatenate(repeated),
     )
 
 
-def look_up_all(
-    tables: list[DayTable], values: np.ndarray, *, threads: int | None = None
-) -> list[DayTable]:
-    """Apply :meth:`DayTable.look_up` to every table, letting go of each as it is done."""
+def in_order(tables: Sequence[DayTable]) -> list[DayTable]:
+    """Order tables by their first household and day."""
 
-    def work(place: int) -> None:
-        tables[place] = tables[place].look_up(values)
+    def first(table: DayTable) -> tuple[int, int]:
+        if not len(table.days):
+            return -1, 0
+        return int(table.households[table.owners[0]]), int(table.days[0])
 
-    run_tasks(work, range(len(tables)), threads=threads)
-    return tables
+    return sorted(tables, key=first)
 
 
 def _tidy(
@@ -233,13 +242,17 @@ def _tidy(
     # Days before 1970 are negative.
     keys = (owners << 32) + (days.astype(np.int64) + (1 << 31))
     if not (keys[1:] > keys[:-1]).all():
-        keys, place = np.unique(keys, return_inverse=True)
-        owners, days = keys >> 32, ((keys & 0xFFFFFFFF) - (1 << 31)).astype(np.int32)
+        order = np.argsort(keys, kind="stable")
+        is_first = np.diff(keys[order], prepend=-1) > 0
+        place = np.empty(len(keys), np.int64)
+        place[order] = np.cumsum(is_first) - 1
+        first, further = order[is_first], order[~is_first]
+        merged = values[first]
         absent = np.iinfo(values.dtype).max
-        merged = np.full((len(keys), values.shape[1]), absent, values.dtype)
-        again = np.empty((values.size + len(repeated), 3), np.int64)
-        again = again[: _fold(place, values, absent, repeated, merged, again)].copy()
-        values, repeated = merged, again
+        again = np.empty((values[further].size + len(repeated), 3), np.int64)
+        repeated[:, 0] = place[repeated[:, 0]]
+        count = _fold(place[further], values[further], absent, repeated, merged, again)
+        owners, days, values, repeated = owners[first], days[first], merged, again[:count].copy()
     starts = np.searchsorted(owners, np.arange(len(households) + 1))
     return DayTable(households, starts, days, values, _sorted(repeated))
 
@@ -305,7 +318,7 @@ def _fold(
     merged: np.ndarray,
     again: np.ndarray,
 ) -> int:
-    """Insert rows, and repeated readings, into the rows at their places."""
+    """Insert rows, and repeated readings, into the rows at their places, which have some."""
     n_again = 0
     for row in range(len(values)):
         for slot in range(values.shape[1]):
@@ -314,7 +327,7 @@ def _fold(
                     merged, absent, place[row], slot, values[row, slot], again, n_again
                 )
     for row, slot, value in repeated:
-        n_again = _insert(merged, absent, place[row], slot, value, again, n_again)
+        n_again = _insert(merged, absent, row, slot, value, again, n_again)
     return n_again
 
 

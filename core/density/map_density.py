@@ -17,6 +17,7 @@ from core.density.kde import (
 )
 from core.fields import Bandwidth
 from core.progress import Progress, silent
+from core.summary import Summarized
 
 # The lowest densities are evaluated exactly, so that isolated points are ordered by more than
 # their place in a grid cell.
@@ -32,8 +33,8 @@ _WIDE = 1.3 / 20 * (5**2 / 7 + 1 / 12) ** 0.5
 _CONTOUR_CELLS = 256
 
 
-@dataclass(frozen=True, eq=False)
-class Contours:
+@dataclass(frozen=True, eq=False, repr=False)
+class Contours(Summarized):
     """The density on a regular grid over the map, for contour lines.
 
     ``density[a, b]`` is that at ``origin + a · steps[0] + b · steps[1]`` (one index for 1-D).

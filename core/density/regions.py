@@ -17,14 +17,15 @@ from core.fields import Bandwidth, RankBy
 from core.parallel import available_cores, run_tasks, slices
 from core.progress import Progress, part, silent
 from core.quality.ranks import nearest_distances
+from core.summary import Summarized
 
 # The shares of points that the regions hold, in percent, and what lies outside the last.
 COVERAGES = (1, 20, 40, 60, 80, 99)
 LEVELS = (*(str(coverage) for coverage in COVERAGES), f">{COVERAGES[-1]}")
 
 
-@dataclass(frozen=True, eq=False)
-class HDR:
+@dataclass(frozen=True, eq=False, repr=False)
+class HDR(Summarized):
     """Density, HDR level and anomaly rank of every point.
 
     Attributes

@@ -7,13 +7,14 @@ from scipy.spatial import cKDTree
 
 from core.density.riemannian_metric import RiemannianMetric
 from core.parallel import available_cores
+from core.summary import Summarized
 
 # A map whose points are within this share of its width from each other shows one place.
 _ONE_PLACE = 1e-3
 
 
-@dataclass(frozen=True, eq=False)
-class MapTrust:
+@dataclass(frozen=True, eq=False, repr=False)
+class MapTrust(Summarized):
     """How far to trust a map at every point. NaN is what cannot be measured.
 
     Attributes

@@ -5,6 +5,7 @@ their parameters.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from core.embedding.hessian import Hessian
 from core.embedding.isomap import Isomap
 from core.embedding.laplacian import Laplacian
 from core.embedding.lle import LocallyLinear
-from core.embedding.method import Embedding, EmbeddingRequest, Method
+from core.embedding.method import Checkpoints, Embedding, EmbeddingRequest, Method
 from core.embedding.tsne import TSNE
 from core.embedding.umap_layout import UMAP
 from core.errors import InputError
@@ -29,7 +30,7 @@ from core.registry import Registry, Value
 if TYPE_CHECKING:
     from core.vectors import Vectors
 
-__all__ = ["METHODS", "Embedding", "Method", "align", "embed", "n_neighbors_needed"]
+__all__ = ["METHODS", "Checkpoints", "Embedding", "Method", "align", "embed", "n_neighbors_needed"]
 
 METHODS: Registry[Method] = Registry("method")
 for _method in (Isomap(), LocallyLinear(), Laplacian(), Hessian(), TSNE(), UMAP()):
@@ -50,6 +51,7 @@ def embed(
     seed: int = 1,
     threads: int | None = None,
     progress: Progress = silent,
+    checkpoints: Checkpoints | None = None,
     **settings: Any,
 ) -> Embedding:
     """Embed points in ``dim`` dimensions.
@@ -70,6 +72,8 @@ def embed(
         Threads to use; all that this process may use by default.
     progress : Progress
         Called with the share of the work that is done; raises Cancelled to stop it.
+    checkpoints : Checkpoints, optional
+        Where long layouts keep their state, and go on from.
     **settings
         The method's parameters.
 
@@ -78,7 +82,9 @@ def embed(
     Embedding
     """
     values = METHODS.settings(method, settings)
-    request = _checked(neighbors, vectors, dim, seed, threads, progress, values)
+    request = replace(
+        _checked(neighbors, vectors, dim, seed, threads, progress, values), checkpoints=checkpoints
+    )
     progress(0.0, f"{METHODS[method].title}")
     # Threads share out pieces of work whose results do not depend on the thread. Inside a
     # piece BLAS keeps to one: with more it would round differently.

@@ -86,6 +86,23 @@ def union_graph(indices: np.ndarray, distances: np.ndarray) -> Graph:
     return from_edges(np.repeat(np.arange(n), k), indices.ravel(), distances.ravel(), n)
 
 
+def count_components(indices: np.ndarray) -> int:
+    """Count the connected components of the union graph without making it.
+
+    Parameters
+    ----------
+    indices : ndarray of shape (n, k)
+        Neighbour lists.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n, k = indices.shape
+    ends = (np.ones(n * k, np.int8), indices.ravel(), np.arange(0, n * k + 1, k or 1))
+    lists = csr_array(ends if k else (n, n), shape=(n, n))
+    return int(connected_components(lists, directed=False, return_labels=False))
+
+
 @dataclass(frozen=True, eq=False)
 class JoinedGraph:
     """A connected graph, and how it became one."""

@@ -1,21 +1,22 @@
 """What an embedding method is, what it is asked and what it answers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
 from core.progress import Progress
 from core.registry import Parameter, Value
+from core.summary import Summarized
 
 if TYPE_CHECKING:
     from core.vectors import Vectors
 
 
-@dataclass(frozen=True, eq=False)
-class Embedding:
+@dataclass(frozen=True, eq=False, repr=False)
+class Embedding(Summarized):
     """Points on the map.
 
     Attributes
@@ -45,6 +46,16 @@ class Embedding:
     eigenvalues: np.ndarray | None = None
 
 
+class Checkpoints(Protocol):
+    """Where a long layout keeps its state, so that one that is killed can go on."""
+
+    def load(self) -> tuple[int, np.ndarray] | None:
+        """Return the number of finished steps and the places after them, if any are kept."""
+
+    def offer(self, steps: int, places: Callable[[], np.ndarray]) -> None:
+        """Keep the places after so many steps, if it is time to."""
+
+
 @dataclass(frozen=True, eq=False)
 class EmbeddingRequest:
     """One embedding that is asked for; checked, so that methods need not check again.
@@ -63,6 +74,8 @@ class EmbeddingRequest:
         Called with the share of the work that is done; it may raise Cancelled.
     settings : mapping
         A value for each of the method's parameters.
+    checkpoints : Checkpoints, optional
+        For methods that can go on from a checkpoint.
     """
 
     indices: np.ndarray
@@ -73,6 +86,7 @@ class EmbeddingRequest:
     threads: int
     progress: Progress
     settings: Mapping[str, Value]
+    checkpoints: Checkpoints | None = None
 
     @property
     def n(self) -> int:
@@ -103,6 +117,10 @@ class Method(ABC):
     def n_neighbors_needed(self, k: int, settings: Mapping[str, Value], n: int) -> int:
         """How many neighbours of each of n points to search for, where the analyst chose k."""
         return min(k, n - 1)
+
+    def revision(self, settings: Mapping[str, Value], n: int) -> int:
+        """How often the map of n points has changed since version 0.1, for the same inputs."""
+        return 0
 
     def is_seeded(self, settings: Mapping[str, Value], n: int) -> bool:
         """Whether another seed may give another map of n points."""

@@ -1,8 +1,9 @@
-"""UMAP (McInnes, Healy and Melville 2018) on given neighbours, by umap-learn.
+"""UMAP (McInnes, Healy and Melville 2018) on given neighbours.
 
-Its layout takes about a millisecond a point and cannot be shared out. Beyond ``FIT_UP_TO`` points
-a sample is laid out by its own neighbours, and the others are placed by theirs in the sample,
-each by itself: the picture is the same whatever they come with.
+Up to ``UMAP_LEARN_UP_TO`` points are laid out by umap-learn, to the same numbers. Beyond, it still
+weighs the graph, and our own optimiser lays it out on all threads. All points are laid out, unless
+landmarks are asked for: then a sample is laid out by its own neighbours, and the others are placed
+by theirs in the sample, each by itself, so that the picture is the same whatever they come with.
 """
 
 import warnings
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.embedding import landmarks
-from core.embedding.graph import union_graph
+from core.embedding.graph import count_components
 from core.embedding.laplacian import Laplacian
 from core.embedding.method import Embedding, EmbeddingRequest, Method
 from core.embedding.spectral import RIDGE
@@ -25,16 +26,13 @@ from core.registry import Parameter, Value
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-# Above this many points the layout runs on all threads unless asked to be repeatable: its threads
-# move the same points without locks, so the picture depends on their timing.
-REPEATABLE_UP_TO = 50_000
+# umap-learn is repeatable on one thread only. Above this many points that is the brake.
+UMAP_LEARN_UP_TO = 50_000
 
-# Five minutes on two cores. Beyond it, as many landmarks as give the same picture every time.
-FIT_UP_TO = 200_000
-LANDMARKS = REPEATABLE_UP_TO
-# Averaging over more of them pulls points together; over fewer, it follows single ones.
+# Averaging over more landmarks pulls points together; over fewer, it follows single ones.
 PLACED_BY = 10
 _SECONDS_PER_PLACED = 1.5e-4
+_SECONDS_PER_POINT_IN_PARALLEL = 1.6e-4
 
 
 class UMAP(Method):
@@ -62,7 +60,8 @@ class UMAP(Method):
         Parameter(
             name="repeatable",
             default=False,
-            help=f"Same seed, same picture also above {REPEATABLE_UP_TO:,} points, on one thread",
+            help=f"Take umap-learn's own optimiser also above {UMAP_LEARN_UP_TO:,} points, on one "
+            "thread. Both give the same picture for the same seed",
         ),
         Parameter(
             name="landmarks",
@@ -70,19 +69,26 @@ class UMAP(Method):
             low=0,
             high=100_000_000,
             help="Points to fit when there are more of them than this; the others are placed by "
-            f"these. 0 chooses: all up to {FIT_UP_TO:,} points, {LANDMARKS:,} beyond",
+            "these. 0 fits all",
         ),
     )
 
     def seconds(self, n: int, p: int, settings: Mapping[str, Value]) -> float:
         """About how long a map of n points with p columns takes."""
-        laid_out = min(n, _count(n, settings))
+        laid_out = min(n, int(settings["landmarks"]) or n)
+        each = self.seconds_per_point
+        if _in_parallel(laid_out, settings):
+            each = _SECONDS_PER_POINT_IN_PARALLEL
         # Two seconds go by before the first point moves.
-        return 2 + laid_out * self.seconds_per_point + (n - laid_out) * _SECONDS_PER_PLACED
+        return 2 + laid_out * each + (n - laid_out) * _SECONDS_PER_PLACED
+
+    def revision(self, settings: Mapping[str, Value], n: int) -> int:
+        """Version 0.1 had umap-learn lay out all maps."""
+        return int(_in_parallel(min(n, int(settings["landmarks"]) or n), settings))
 
     def fit(self, request: EmbeddingRequest) -> Embedding:
         """Lay out all points, or a sample that places the others."""
-        count = _count(request.n, request.settings)
+        count = int(request.settings["landmarks"]) or request.n
         return self._fit_all(request) if count >= request.n else self._fit_some(request, count)
 
     def _fit_some(self, request: EmbeddingRequest, count: int) -> Embedding:
@@ -113,6 +119,7 @@ class UMAP(Method):
                 distances=neighbors.distances,
                 vectors=sample,
                 progress=part(request.progress, 0.1, 0.4),
+                checkpoints=None,
             )
         )
         index = build_index(sample, backend="exact")
@@ -134,7 +141,7 @@ class UMAP(Method):
             threads=request.threads,
             progress=part(request.progress, 0.9, 1.0),
         )
-        components, _ = union_graph(request.indices, request.distances).components()
+        components = count_components(request.indices)
         notice = (
             f"UMAP laid out {count:,} of {request.n:,} points; the others are placed by the "
             f"{nearest.shape[1]} of these that are nearest: more landmarks show finer detail"
@@ -149,77 +156,130 @@ class UMAP(Method):
         )
 
     def _fit_all(self, request: EmbeddingRequest) -> Embedding:
-        """Take umap-learn's own steps, so that its numbers are those of ``umap.UMAP``."""
+        """Weigh the graph as umap-learn does, and lay it out."""
         if request.n < request.dim + 2:
             raise InputError(
                 f"UMAP in {request.dim} dimensions needs at least {request.dim + 2} points, got "
                 f"{request.n}; choose ISOMAP, or take more points"
             )
         request.progress(0.0, "weighing the graph")
-        import numba
-
-        with warnings.catch_warnings():
-            # Its optional part wants TensorFlow, which nothing here needs.
-            warnings.simplefilter("ignore", ImportWarning)
-            from umap.umap_ import find_ab_params, fuzzy_simplicial_set, simplicial_set_embedding
-
         settings = dict(request.settings)
         settings["epochs"] = int(settings["epochs"]) or (500 if request.n <= 10_000 else 200)
-        parallel = request.n > REPEATABLE_UP_TO and not settings["repeatable"]
         notices = []
-        if parallel:
-            notices.append(
-                f"above {REPEATABLE_UP_TO:,} points UMAP runs on all threads and its picture "
-                "changes from run to run; ask for repeatable to fix it"
-            )
-        components, _ = union_graph(request.indices, request.distances).components()
+        components = count_components(request.indices)
         if components > 1:
             notices.append(
                 f"the neighbour graph has {components} components, whose places relative to each "
                 "other mean nothing; a larger K may join them"
             )
-        # umap-learn counts the point itself as its first neighbour.
-        indices = np.column_stack([np.arange(request.n), request.indices]).astype(np.int32)
-        distances = np.column_stack([np.zeros(request.n), request.distances]).astype(np.float32)
-        random_state = np.random.RandomState(request.seed)
-        a, b = find_ab_params(1.0, float(settings["min_dist"]))
-        threads_before = numba.get_num_threads()
-        numba.set_num_threads(min(request.threads, threads_before))
-        try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                # With neighbours given, the rows and the metric are not looked at.
-                x = request.vectors.x
-                graph, *_ = fuzzy_simplicial_set(
-                    x, request.k + 1, random_state, "euclidean", {}, indices, distances
-                )
-                request.progress(0.05, "finding a start")
-                y, _ = simplicial_set_embedding(
-                    x,
-                    graph,
-                    request.dim,
-                    initial_alpha=1.0,
-                    a=a,
-                    b=b,
-                    gamma=1.0,
-                    negative_sample_rate=5,
-                    n_epochs=_Epochs(int(settings["epochs"]), request.progress),
-                    init=_start(graph, int(settings["epochs"]), request),
-                    random_state=random_state,
-                    metric="euclidean",
-                    metric_kwds={},
-                    densmap=False,
-                    densmap_kwds={},
-                    output_dens=False,
-                    parallel=parallel,
-                )
-        finally:
-            numba.set_num_threads(threads_before)
-        if any("Spectral initialisation failed" in str(warning.message) for warning in caught):
-            notices.append("no spectral start was found; the layout started from random places")
+        lay_out = _lay_out_in_parallel if _in_parallel(request.n, settings) else _lay_out
+        y, warned = lay_out(replace(request, settings=settings))
         return Embedding(
-            y.astype(np.float64), self.name, settings, components, notices=tuple(notices)
+            y.astype(np.float64), self.name, settings, components, notices=(*notices, *warned)
         )
+
+
+def _in_parallel(n: int, settings: Mapping[str, Value]) -> bool:
+    """Whether our own optimiser lays out n points."""
+    return n > UMAP_LEARN_UP_TO and not settings["repeatable"]
+
+
+def _weighed_graph(request: EmbeddingRequest, random_state: np.random.RandomState) -> "csr_matrix":
+    """The fuzzy union of the neighbour lists, by umap-learn."""
+    import numba
+
+    fuzzy_simplicial_set = _umap_learn().fuzzy_simplicial_set
+    # umap-learn counts the point itself as its first neighbour.
+    indices = np.column_stack([np.arange(request.n), request.indices]).astype(np.int32)
+    distances = np.column_stack([np.zeros(request.n), request.distances]).astype(np.float32)
+    threads_before = numba.get_num_threads()
+    numba.set_num_threads(min(request.threads, threads_before))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # With neighbours given, the rows and the metric are not looked at.
+            graph, *_ = fuzzy_simplicial_set(
+                request.vectors.x,
+                request.k + 1,
+                random_state,
+                "euclidean",
+                {},
+                indices,
+                distances,
+            )
+    finally:
+        numba.set_num_threads(threads_before)
+    return graph
+
+
+def _umap_learn() -> Any:
+    with warnings.catch_warnings():
+        # Its optional part wants TensorFlow, which nothing here needs.
+        warnings.simplefilter("ignore", ImportWarning)
+        from umap import umap_
+    return umap_
+
+
+def _lay_out_in_parallel(request: EmbeddingRequest) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Lay out by our own optimiser, from a multilevel spectral start."""
+    from core.embedding._multilevel import spectral_start
+    from core.embedding._umap_optimiser import drawn_edges, optimise
+
+    epochs = int(request.settings["epochs"])
+    a, b = _umap_learn().find_ab_params(1.0, float(request.settings["min_dist"]))
+    graph = drawn_edges(_weighed_graph(request, np.random.RandomState(request.seed)), epochs)
+    kept = None if request.checkpoints is None else request.checkpoints.load()
+    if kept is None:
+        starting = part(request.progress, 0.05, 0.1)
+        kept = 0, spectral_start(graph, request.dim, seed=request.seed, progress=starting)
+    done, start = kept
+    y = optimise(
+        start,
+        graph,
+        a=a,
+        b=b,
+        epochs=epochs,
+        seed=request.seed,
+        threads=request.threads,
+        progress=part(request.progress, 0.1, 1.0),
+        checkpoints=request.checkpoints,
+        done=done,
+    )
+    return y, ()
+
+
+def _lay_out(request: EmbeddingRequest) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Take umap-learn's own steps on one thread, so that its numbers are those of ``umap.UMAP``."""
+    epochs = int(request.settings["epochs"])
+    umap_learn = _umap_learn()
+    random_state = np.random.RandomState(request.seed)
+    a, b = umap_learn.find_ab_params(1.0, float(request.settings["min_dist"]))
+    graph = _weighed_graph(request, random_state)
+    request.progress(0.05, "finding a start")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        y, _ = umap_learn.simplicial_set_embedding(
+            request.vectors.x,
+            graph,
+            request.dim,
+            initial_alpha=1.0,
+            a=a,
+            b=b,
+            gamma=1.0,
+            negative_sample_rate=5,
+            n_epochs=_Epochs(epochs, request.progress),
+            init=_start(graph, epochs, request),
+            random_state=random_state,
+            metric="euclidean",
+            metric_kwds={},
+            densmap=False,
+            densmap_kwds={},
+            output_dens=False,
+            parallel=False,
+        )
+    if any("Spectral initialisation failed" in str(warning.message) for warning in caught):
+        return y, ("no spectral start was found; the layout started from random places",)
+    return y, ()
 
 
 def _start(graph: "csr_matrix", epochs: int, request: EmbeddingRequest) -> str | np.ndarray:
@@ -260,8 +320,3 @@ class _Epochs(list[int]):
     def __contains__(self, epoch: Any) -> bool:
         self.progress(0.1 + 0.9 * (epoch + 1) / self[0], "moving points")
         return False
-
-
-def _count(n: int, settings: Mapping[str, Value]) -> int:
-    """How many of n points are laid out."""
-    return int(settings["landmarks"]) or (n if n <= FIT_UP_TO else LANDMARKS)

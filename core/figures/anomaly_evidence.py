@@ -1,12 +1,21 @@
-"""What speaks for an anomaly, as numbers to draw: a mean day against another, and day by day."""
+"""What speaks for an anomaly: a mean day against another, and day by day; numbers and figure."""
 
+import textwrap
 from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.anomalies import Finding
 from core.anomalies.words import DAY_NAMES, clock_words, date_words
-from core.figures.calendar import DemandCalendar
+from core.figures.calendar import CHANGE, DemandCalendar, paint_calendar
+from core.figures.canvas import TEXT, TITLE, new_figure, style_axes
+from core.scene.palette import OTHERS
+from core.theme import LIGHT
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 HALF_HOURS = 48
 # Detectors that compare days of the week; all others compare with what is expected.
@@ -46,6 +55,11 @@ class AnomalyEvidence:
     daily_name: str
     since: np.datetime64
 
+    @property
+    def change(self) -> date | None:
+        """The day of ``since``, None for NaT."""
+        return None if np.isnat(self.since) else date.fromisoformat(str(self.since))
+
 
 def anomaly_evidence(
     finding: Finding,
@@ -69,9 +83,9 @@ def anomaly_evidence(
     demand = _half_hours(calendar)
     weekday = (calendar.days.astype(np.int64) + 3) % 7
     concerned = finding.slots.reshape(7, HALF_HOURS)
-    hours = concerned.any(axis=0)
+    hours: np.ndarray = np.asarray(concerned.any(axis=0))
     on = concerned[weekday]
-    some = concerned.any(axis=1)[weekday]
+    some = np.asarray(concerned.any(axis=1))[weekday]
     present = np.isfinite(demand) & on
     enough = present.sum(axis=1) > on.sum(axis=1) / 2
     kwh = np.where(present, demand, 0.0).sum(axis=1) * (
@@ -99,6 +113,57 @@ def anomaly_evidence(
         daily_name=f"kWh a day{what}",
         since=finding.since if since is None else since,
     )
+
+
+def draw_evidence(
+    evidence: AnomalyEvidence,
+    calendar: DemandCalendar,
+    *,
+    title: str | None = None,
+    size: tuple[float, float] = (7.2, 6.0),
+) -> "Figure":
+    """Draw a home's mean day and its days against what is expected, and its calendar.
+
+    Parameters
+    ----------
+    evidence : AnomalyEvidence
+    calendar : DemandCalendar
+        The same household's.
+    title : str, optional
+    size : (float, float)
+        Width and height in inches.
+    """
+    figure = new_figure(*size)
+    mean_day, daily, days = figure.subplots(3, 1)
+    for axes in (mean_day, daily, days):
+        style_axes(axes)
+    if title is not None:
+        figure.suptitle(textwrap.fill(title, 90), fontsize=TITLE, parse_math=False)
+    hour = np.arange(HALF_HOURS + 1) / 2
+    for day, name, color in (
+        (evidence.usual, evidence.usual_name, OTHERS),
+        (evidence.own, evidence.own_name, LIGHT.accent),
+    ):
+        mean_day.step(
+            hour, np.append(day, day[-1]), where="post", color=color, linewidth=1.2, label=name
+        )
+    for half_hour in np.flatnonzero(evidence.hours):
+        mean_day.axvspan(half_hour / 2, half_hour / 2 + 0.5, color=LIGHT.accent, alpha=0.1, lw=0)
+    mean_day.set(xlim=(0, 24), ylabel="kWh per half-hour")
+    mean_day.set_xticks([0, 6, 12, 18, 24], labels=["00:00", "06:00", "12:00", "18:00", "24:00"])
+    mean_day.legend(fontsize=TEXT - 1, frameon=False)
+    daily.plot(evidence.days, evidence.kwh, color=LIGHT.accent, linewidth=0.7)
+    if np.isfinite(evidence.expected_kwh):
+        daily.axhline(evidence.expected_kwh, color=OTHERS, linewidth=1.2)
+    if evidence.change is not None:
+        daily.axvline(evidence.change, color=CHANGE, linewidth=1.4)
+    daily.set_ylabel(evidence.daily_name)
+    legend = paint_calendar(days, calendar, change=evidence.change)
+    if legend:
+        figure.legend(
+            handles=legend, loc="outside lower right", ncols=2, fontsize=TEXT - 1, frameon=False
+        )
+    return figure
 
 
 def _half_hours(calendar: DemandCalendar) -> np.ndarray:

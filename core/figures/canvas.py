@@ -48,9 +48,10 @@ class Lettering:
 def new_figure(width: float, height: float) -> "Figure":
     """A white figure of a size in inches that lays itself out."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), facecolor="white", layout="constrained")
+    from core.figures._notebook_figure import NotebookFigure
+
+    figure = NotebookFigure(figsize=(width, height), facecolor="white", layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 

@@ -62,6 +62,7 @@ def draw_map(
         x, y = scene.points[np.asarray(rings, np.int64)].T
         ring: dict[str, Any] = {"facecolors": "none", "edgecolors": LIGHT.accent}
         axes.scatter(x, y, s=60, linewidths=1.2, zorder=4, **ring)
+        _set_limits(axes, ranges or scene.extent)
     axes.set_xlabel(scene.axis_names[0], parse_math=False)
     axes.set_ylabel(scene.axis_names[1], parse_math=False)
     add_legend(figure, [axes], scene)
@@ -118,10 +119,6 @@ def draw_scene(
     """Draw all but names and legend into axes; ``scale`` is of the points' area."""
     from matplotlib.collections import LineCollection
 
-    x0, x1, y0, y1 = ranges or scene.extent
-    axes.set(xlim=(x0, x1), ylim=(y0, y1))
-    # Around what is to be seen, the box filled.
-    axes.set_aspect("equal", adjustable="datalim")
     edges, pixels = len(scene.edges) + len(scene.wrong_edges), scene.n > RASTER_POINTS
     faint = float(np.clip(2_000 / max(edges, 1), 0.04, 0.6))
     for pairs, color in ((scene.edges, EDGE), (scene.wrong_edges, WRONG_EDGE)):
@@ -160,6 +157,16 @@ def draw_scene(
             linewidths=0.8 * np.sqrt(scale),
             zorder=3,
         )
+    _set_limits(axes, ranges or scene.extent)
+
+
+def _set_limits(axes: "Axes", ranges: tuple[float, float, float, float]) -> None:
+    """Show what is to be seen, and around it what fills the box with equal scales."""
+    x0, x1, y0, y1 = ranges
+    # Automatic ones, which Matplotlib may widen without a warning.
+    axes.set_xlim(x0, x1, auto=True)
+    axes.set_ylim(y0, y1, auto=True)
+    axes.set_aspect("equal", adjustable="datalim")
 
 
 def _colors(scene: MapScene, rows: np.ndarray) -> list[str]:

@@ -15,6 +15,7 @@ from core.groups.hours import compare_hours
 from core.groups.options import PERMUTATIONS
 from core.groups.permutation import Deals, group_distances, tail_share
 from core.progress import Progress, silent
+from core.summary import Summarized
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ class WeekBand:
     high: np.ndarray
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GroupComparison:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class GroupComparison(Summarized):
     """How two groups differ.
 
     Attributes

@@ -12,14 +12,15 @@ from core.progress import Progress, part, silent
 from core.readings import Dataset
 from core.runs import RunConfig, Runner, Store
 from core.slots import check_slots, parse_slots, slot_of
+from core.summary import Summarized
 from core.vectors import Vectors, make_vectors
 from core.vectors.mean_demand import WeekDemand, sum_demand
 
 _UNITS = ("profiles", "households")
 
 
-@dataclass(frozen=True, eq=False)
-class Demand:
+@dataclass(frozen=True, eq=False, repr=False)
+class Demand(Summarized):
     """The demand of some households.
 
     Attributes

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from threadpoolctl import threadpool_limits
 
+from core.neighbors import quantised
 from core.neighbors._tiles import Tiles, divergence_tiles, divergences, make_tiles
 from core.neighbors._topk import empty_lists, insert, offer_tile
 from core.neighbors.kernels import TILE, Rows, pair_sum, prepare, refine_float64, tile_sums
@@ -42,6 +43,8 @@ def nearest_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Indices and float64 sums of the k nearest other rows of every row, by (sum, index)."""
     n = len(rows.x)
+    if quantised.pays(rows):
+        return quantised.nearest_quantised(rows, k, threads=threads, progress=progress)
     tiles = make_tiles(rows)
     if tiles.are_final:
         return nearest_by_tiles(tiles, n, k, threads=threads, progress=progress)

@@ -36,6 +36,7 @@ class Exact(Backend):
 
     def cost(self, problem: SearchSize, machine: Machine, **settings: Any) -> Cost:
         """Half of all pairs, p differences each, and the lists' share of them."""
+        from core.neighbors import quantised
         from core.neighbors._tiles import LARGEST_SIDE, by_products
         from core.neighbors.all_pairs import list_length
         from core.neighbors.kernels import TILE
@@ -43,12 +44,13 @@ class Exact(Backend):
         n, p, length = problem.n, problem.p, list_length(problem.k)
         pairs = n * (n + TILE) / 2
         counts = problem.norm == 1 and problem.itemsize == 1
+        in_bytes = problem.norm == 1 and quantised.pays_for(n, p)
         if problem.norm == 0:
             compare = p * machine.js
         elif problem.norm == 2 and by_products(n, p):
             compare = p * machine.l2_product + machine.product_pair
         else:
-            rate = machine.l1_counts if counts else machine.l1_float
+            rate = machine.l1_counts if counts or in_bytes else machine.l1_float
             compare = p * rate + machine.difference_pair
         # Threads that are at one block of rows wait for its lists: offering is done by one.
         inserts = n * length * (1 + math.log(max(n / length, 1.0)))
@@ -56,7 +58,8 @@ class Exact(Backend):
         refining = 0.0
         if problem.norm != 0 and not counts:
             # In float64, which takes two registers for one and converts.
-            refining = n * problem.k * (machine.fetch(n, p) + 4 * p * machine.l1_float)
+            refined = 2 * problem.k if in_bytes else problem.k
+            refining = n * refined * (machine.fetch(n, p) + 4 * p * machine.l1_float)
         memory = n * length * 40 + problem.threads * LARGEST_SIDE**2 * 8
         shared = (pairs * compare + refining) / problem.threads
         return Cost(shared + offering, memory / 1e6)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from core.errors import InputError
 from core.neighbors.backend import Backend, Index, Neighbors
 from core.neighbors.cost import Cost, Machine, SearchSize
 from core.parallel import slices
@@ -68,8 +69,13 @@ class HNSW(Backend):
         **settings: Any,
     ) -> "HNSWGraph":
         """Link the rows one after the other."""
-        import hnswlib
-
+        try:
+            import hnswlib
+        except ImportError:
+            raise InputError(
+                "neighbours by hnsw need hnswlib, which is not installed: pip install "
+                "'wattfold[hnsw]' (it takes a C++ compiler), or choose exact, nndescent or annoy"
+            ) from None
         points = vectors.coordinates(dtype=np.float32)
         n, width = points.shape
         builders = 1 if n <= _REPEATABLE else threads

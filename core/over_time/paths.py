@@ -15,6 +15,7 @@ from core.placement.projection import Projection, project_steps
 from core.progress import Progress, silent
 from core.readings import Dataset
 from core.runs import RunConfig
+from core.summary import Summarized
 
 Step = Literal["month", "week"]
 
@@ -22,8 +23,8 @@ Step = Literal["month", "week"]
 _DAYS_FOR_MONTHS = 150
 
 
-@dataclass(frozen=True, eq=False)
-class Paths:
+@dataclass(frozen=True, eq=False, repr=False)
+class Paths(Summarized):
     """Places on a map by date.
 
     Attributes

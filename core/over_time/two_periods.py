@@ -25,6 +25,7 @@ from core.periods import Period
 from core.progress import Progress, part, silent
 from core.readings import Dataset
 from core.runs import RunConfig
+from core.summary import Summarized
 from core.vectors import Vectors, make_vectors, statistical_distance
 from core.vectors.mean_demand import sum_demand
 from core.weather import HEATING_BELOW, Weather
@@ -38,8 +39,8 @@ _FEWEST = 3
 _MEDIAN_OF = 2000
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PeriodComparison:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PeriodComparison(Summarized):
     """Households in two periods. Arrays are of shape (n,), one entry per household.
 
     Attributes
@@ -282,6 +283,7 @@ def _lay_out(
         seed=config.seed,
         threads=threads,
         progress=part(progress, 0.5, 1.0),
+        checkpoints=None,
         **config.method_parameters,
     )
     return embedding.y, (*neighbors.notices, *embedding.notices)

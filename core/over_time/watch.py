@@ -31,6 +31,7 @@ from core.placement import SavedMap
 from core.placement.projection import Projection, project_steps
 from core.progress import Progress, part, silent
 from core.readings import Dataset
+from core.summary import Summarized
 
 # A week is compared with so many before it, of which half must be there.
 RECENT_WEEKS = 8
@@ -44,8 +45,8 @@ _TENTH, _FEWEST_IN_TAIL = 0.1, 10
 _NOTABLE = 0.1
 
 
-@dataclass(frozen=True, eq=False)
-class Watch:
+@dataclass(frozen=True, eq=False, repr=False)
+class Watch(Summarized):
     """What new weeks tell.
 
     Attributes

@@ -25,11 +25,12 @@ from core.placement.scoring import NewPoints, Scores, score
 from core.progress import Progress, part, silent
 from core.readings import Dataset
 from core.slots import parse_slots
+from core.summary import Summarized
 from core.vectors import Vectors, make_vectors
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Placement:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Placement(Summarized):
     """New points on a map. Arrays are of shape (m,), one entry per new point.
 
     Attributes

@@ -1,6 +1,5 @@
 """A map on the disk, with all it takes to put new points on it: a directory of its own."""
 
-import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -20,6 +19,7 @@ from core.readings.dataset import file_digest
 from core.runs import Run
 from core.runs.config import RunConfig
 from core.runs.store import StageResult, read_result, write_result
+from core.summary import Summarized
 from core.vectors import Vectors
 
 SCHEMA = 1
@@ -27,8 +27,8 @@ _FORMAT = "wattfold map"
 _ENTRY = "entry.json"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SavedMap:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SavedMap(Summarized):
     """The outcome of a run, and what its points and bins are.
 
     Attributes
@@ -106,11 +106,7 @@ class SavedMap:
                 f"there is no map at {path}; make one with wattfold embed DIR --save-map {path}"
             )
         try:
-            directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                entry = read_result(directory)
-            finally:
-                os.close(directory)
+            entry = read_result(path)
             facts = dict(entry.facts)
             if facts["format"] != _FORMAT or facts["schema"] != SCHEMA:
                 raise ValueError(f"it is a {facts['format']} of schema {facts['schema']}")
@@ -170,7 +166,7 @@ def save_map(path: str | Path, run: Run, cube: Cube, vectors: Vectors) -> None:
             "level": run.hdr.level,
             "rank": run.hdr.rank,
             "thresholds": run.hdr.thresholds,
-            "isolation": run.neighbors.distances[:, k - 1] if k else np.zeros(run.n),
+            "isolation": run.isolation,
             "surprise": run.surprise.score,
             "own_excess": expectation.own,
             "window_scale": expectation.scale,

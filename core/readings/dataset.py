@@ -29,6 +29,7 @@ import pyarrow.parquet as pq
 
 from core import atomic
 from core.errors import InputError
+from core.summary import Summarized
 
 SCHEMA = 1
 READINGS = "readings.parquet"
@@ -65,8 +66,8 @@ class DatasetChangedError(DatasetError):
     """A dataset directory is not what it was when it was opened."""
 
 
-@dataclass(frozen=True)
-class Dataset:
+@dataclass(frozen=True, repr=False)
+class Dataset(Summarized):
     """A dataset directory, opened and found complete."""
 
     path: Path
@@ -177,6 +178,36 @@ class Dataset:
         codes = table["household"].to_numpy()
         start, stop = np.searchsorted(codes, [code, code + 1])
         return table.slice(start, stop - start).select(["time", "kwh"]).to_pandas()
+
+    def calendar(self, household: str, *, interactive: bool = False) -> Any:
+        """Draw a household's calendar: every day a column, every time of day a row.
+
+        Parameters
+        ----------
+        household : str
+        interactive : bool
+            Whether to return a HoloViews object to zoom and hover over, rather than a Matplotlib
+            figure.
+        """
+        from core import plot_calendar
+
+        return plot_calendar(self, household, interactive=interactive)
+
+    def summary(self) -> dict[str, Any]:
+        """Return where it is, how much it holds, and from when to when."""
+        try:
+            first, last = self.first_and_last_day
+        except DatasetError as error:  # it is told nevertheless, as by a debugger
+            return {"path": self.path, "problem": error}
+        return {
+            "path": self.path,
+            "households": f"{len(self.households):,}",
+            "readings": f"{int(self.households['accepted'].sum()):,}",
+            "every": f"{self.interval_minutes} minutes",
+            "from": first,
+            "to": last,
+            "metadata": ", ".join(map(str, self.metadata.columns)) or "none",
+        }
 
     @cached_property
     def _codes(self) -> dict[str, int]:

@@ -63,8 +63,9 @@ from core.runs._stage_entries import (
     unpack_vectors,
 )
 from core.runs._stage_log import STAGES, StageLog
+from core.runs.checkpoints import StoredCheckpoints
 from core.runs.config import AUTO, RunConfig
-from core.runs.digests import Digests, hash_graph
+from core.runs.digests import Digests
 from core.runs.store import StageResult, Store
 from core.vectors import Vectors, make_vectors
 from core.vectors.mean_demand import WeekDemand, sum_demand
@@ -150,7 +151,7 @@ class Pipeline:
         if self.config.quality:
             wanted["quality"] = self.digests.measured(embedding, n)
             if _is_estimated(neighbors):
-                wanted["recall"] = self.digests.measured(hash_graph(near), n)
+                wanted["recall"] = self.digests.measured(near.digest, n)
         return all(self.store.has(stage, digest) for stage, digest in wanted.items())
 
     # Cube and vectors
@@ -354,6 +355,7 @@ class Pipeline:
             if entry is not None:
                 return unpack_embedding(entry), digest
             vectors = self.vectors()
+            checkpoints = None if self.store is None else StoredCheckpoints(self.store, digest)
             with self.log.stage("embedding") as report:
                 embedding = embed(
                     config.method,
@@ -363,9 +365,12 @@ class Pipeline:
                     seed=config.seed,
                     threads=self.threads,
                     progress=report,
+                    checkpoints=checkpoints,
                     **config.method_parameters,
                 )
             self._keep("embedding", digest, pack_embedding(embedding))
+            if checkpoints is not None:
+                checkpoints.clear()
             return embedding, digest
 
     # Quality and density
@@ -406,7 +411,7 @@ class Pipeline:
         if not self.config.quality or not _is_estimated(neighbors):
             return None
         near = self._nearest(neighbors)
-        digest = self.digests.measured(hash_graph(near), near.n)
+        digest = self.digests.measured(near.digest, near.n)
         with self._found_or_computing("recall", digest) as entry:
             if entry is not None:
                 return Recall(**entry.facts)
@@ -442,10 +447,7 @@ class Pipeline:
 
     def _nearest(self, neighbors: Neighbors) -> Neighbors:
         """The first K neighbours, where a method asked for more."""
-        k = self.config.k
-        return replace(
-            neighbors, indices=neighbors.indices[:, :k], distances=neighbors.distances[:, :k]
-        )
+        return neighbors.nearest(self.config.k)
 
     def surprise(self, neighbors: Neighbors) -> Surprise:
         """Return how far points are from what their neighbours lead one to expect."""

@@ -4,7 +4,6 @@ A digest is made of the digest of the stage before and of the stage's own parame
 same numbers are found again, and no others.
 """
 
-import hashlib
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -150,14 +149,15 @@ class Digests:
     def embedding(self, neighbors: Neighbors) -> str:
         """The map on a graph."""
         config = self._config
-        seeded = METHODS[config.method].is_seeded(config.method_parameters, neighbors.n)
+        method, settings = METHODS[config.method], config.method_parameters
+        seeded = method.is_seeded(settings, neighbors.n)
         return make_digest(
             {
-                "version": VERSIONS["embedding"],
+                "version": VERSIONS["embedding"] + method.revision(settings, neighbors.n),
                 "vectors": self.vectors,
                 # The graph itself, not its backend: backends that agree share all that follows.
-                "graph": hash_graph(neighbors),
-                "parameters": dict(config.method_parameters),
+                "graph": neighbors.digest,
+                "parameters": dict(settings),
                 "seed": config.seed if seeded else None,
                 **self._fields_of("embedding"),
             }
@@ -182,7 +182,7 @@ class Digests:
             {
                 "version": VERSIONS["surprise"],
                 "vectors": self.vectors,
-                "graph": hash_graph(nearest),
+                "graph": nearest.digest,
             }
         )
 
@@ -202,11 +202,3 @@ class Digests:
                 **self._fields_of("density"),
             }
         )
-
-
-def hash_graph(neighbors: Neighbors) -> str:
-    """Make a digest of the neighbours of every point and their distances."""
-    content = hashlib.sha256(str(neighbors.indices.shape).encode())
-    for array in (neighbors.indices, neighbors.distances):
-        content.update(np.ascontiguousarray(array).data)
-    return content.hexdigest()

@@ -37,11 +37,11 @@ def python_lines(config: RunConfig, dataset_path: str | Path) -> str:
         changed["households"] = tuple(changed["households"])
     arguments = ", ".join(f"{name}={value!r}" for name, value in changed.items())
     return (
-        "from core import Dataset, RunConfig, run\n"
+        "import wattfold as wf\n"
         "\n"
-        f"dataset = Dataset.open({str(dataset_path)!r})\n"
-        f"config = RunConfig({arguments})\n"
-        "result = run(dataset, config)\n"
+        f"dataset = wf.open({str(dataset_path)!r})\n"
+        f"config = wf.RunConfig({arguments})\n"
+        "result = wf.run(dataset, config)\n"
         "table = result.table()\n"
     )
 

@@ -13,16 +13,17 @@ from core.embedding import Embedding
 from core.neighbors import Neighbors
 from core.quality import IntrinsicDimension, Quality, two_nn
 from core.runs.config import RunConfig
+from core.summary import Summarized
 
 # Columns of the table that are ours; a metadata column of such a name is renamed.
 _OWN_COLUMNS = (
-    *("label", "household", "slot", "density", "hdr", "rank", "distortion", "trust"),
-    *("m", "mean_kwh"),
+    *("label", "household", "slot", "density", "hdr", "rank", "isolation", "surprise"),
+    *("distortion", "trust", "m", "mean_kwh"),
 )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Run:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Run(Summarized):
     """The result of one config on one dataset.
 
     Attributes
@@ -31,6 +32,8 @@ class Run:
         What was asked for.
     dataset_digest : str
         What it was asked of.
+    interval_minutes : int
+        Minutes from one reading to the next.
     edges : ndarray of float64, shape (n_bins − 1,)
         Of the bins, in kWh, increasing; the last bin is open.
     population : ndarray of int64, shape (n_bins,)
@@ -69,6 +72,7 @@ class Run:
 
     config: RunConfig
     dataset_digest: str
+    interval_minutes: int
     edges: np.ndarray
     population: np.ndarray
     units: pd.DataFrame
@@ -111,12 +115,48 @@ class Run:
         """How many dimensions the points have before they are drawn, by TWO-NN."""
         return two_nn(self.neighbors.distances)
 
+    @property
+    def isolation(self) -> np.ndarray:
+        """The distance of every point to its K-th neighbour, (n,); 0 for a point without any."""
+        k = min(self.config.k, self.neighbors.k)
+        return self.neighbors.distances[:, k - 1] if k else np.zeros(self.n)
+
+    def plot(self, *, color_by: str = "HDR", interactive: bool = False) -> Any:
+        """Draw the map.
+
+        Parameters
+        ----------
+        color_by : str
+            What the colours show: ``HDR``, ``Density``, ``Trust``, ``Mean demand``, a column of
+            the households' metadata and others; a wrong one is answered with all there are.
+        interactive : bool
+            Whether to return a HoloViews object to zoom and hover over, rather than a Matplotlib
+            figure.
+        """
+        from core import plot_map
+
+        return plot_map(self, color_by=color_by, interactive=interactive)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the map is, how it was made and what stands apart."""
+        labels = self.units["label"].iloc[self.hdr.anomalies[:3]]
+        return {
+            "points": f"{self.n:,} {self.config.unit}",
+            "distance": self.config.distance,
+            "neighbors": f"{self.neighbors.k} by {self.neighbors.backend}",
+            "method": self.config.method,
+            "first in rank": ", ".join(labels),
+            "left out": len(self.left_out),
+            "notices": len(self.notices),
+        }
+
     def table(self) -> pd.DataFrame:
         """Return one row per point.
 
-        What it is, ``y1`` …, ``density``, ``hdr``, ``rank``, ``distortion`` (how large the map
-        draws what is around it; 1 is typical), ``trust`` (the share of its neighbours that the map
-        keeps), ``m``, ``mean_kwh``, then metadata.
+        What it is, ``y1`` …, ``density``, ``hdr``, ``rank``, ``isolation`` (the distance to its
+        K-th neighbour), ``surprise``, ``distortion`` (how large the map draws what is around it; 1
+        is typical), ``trust`` (the share of its neighbours that the map keeps), ``m``,
+        ``mean_kwh``, then metadata.
         """
         names = [name for name in ("label", "household", "slot") if name in self.units]
         columns = {name: self.units[name] for name in names}
@@ -125,6 +165,8 @@ class Run:
             "density": self.hdr.density,
             "hdr": pd.Series(self.hdr.labels, dtype="str"),
             "rank": self.hdr.rank,
+            "isolation": self.isolation,
+            "surprise": self.surprise.score,
             "distortion": self.trust.distortion,
             "trust": self.trust.kept,
             "m": self.units["m"],

@@ -20,7 +20,7 @@ from core.vectors import Vectors
 
 def run(
     dataset: Dataset,
-    config: RunConfig,
+    config: RunConfig | None = None,
     *,
     store: Store | None = None,
     threads: int | None = None,
@@ -33,7 +33,8 @@ def run(
     Parameters
     ----------
     dataset : Dataset
-    config : RunConfig
+    config : RunConfig, optional
+        The map that the page opens with by default.
     store : Store, optional
         Where results of stages are fetched and kept; by default nowhere.
     threads : int, optional
@@ -51,7 +52,7 @@ def run(
     Run
     """
     return Runner(dataset, store=store, threads=threads, engine=engine).run(
-        config, progress=progress, computing=computing
+        config or RunConfig(), progress=progress, computing=computing
     )
 
 
@@ -125,6 +126,7 @@ class Runner:
         return Run(
             config=config,
             dataset_digest=self.dataset.digest,
+            interval_minutes=self.dataset.interval_minutes,
             edges=points.edges,
             population=points.population,
             units=join_metadata(

@@ -109,19 +109,13 @@ class Store:
     def get(self, stage: str, digest: str) -> StageResult | None:
         """Return an entry, or None if it is absent or damaged; a damaged one is removed."""
         path = self.path / stage / digest
-        try:
-            directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError:
+        if not path.is_dir():
             return None
         try:
-            # Files are opened through the directory itself: whatever is renamed meanwhile, they
-            # are of one entry.
-            entry = read_result(directory)
+            entry = read_result(path)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException):
             self._remove(path)
             return None
-        finally:
-            os.close(directory)
         with suppress(OSError):  # evicted since, or not ours to touch
             os.utime(path)
         return entry
@@ -129,6 +123,14 @@ class Store:
     def has(self, stage: str, digest: str) -> bool:
         """Whether an entry is there; its content is not checked before :meth:`get` reads it."""
         return (self.path / stage / digest / _FACTS).is_file()
+
+    def names(self, stage: str) -> list[str]:
+        """Return the digests of all entries of a stage."""
+        return [path.name for path in (self.path / stage).glob("[!.]*")]
+
+    def remove(self, stage: str, digest: str) -> None:
+        """Remove an entry, if it is there."""
+        self._remove(self.path / stage / digest)
 
     def put(self, stage: str, digest: str, entry: StageResult) -> None:
         """Keep an entry and evict others if need be; the first one of a digest stays.
@@ -283,16 +285,21 @@ def write_result(directory: Path, entry: StageResult) -> None:
     (directory / _FACTS).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
-def read_result(directory: int) -> StageResult:
-    """Read an entry through its open directory; raises where anything is not as written."""
-    with _open(directory, _FACTS) as file:
+def read_result(path: Path) -> StageResult:
+    """Read an entry; raises where anything is not as written."""
+    with _opening_in(path) as open_file:
+        return _read_files(open_file)
+
+
+def _read_files(open_file: Callable[[str], io.BufferedReader]) -> StageResult:
+    with open_file(_FACTS) as file:
         content = json.load(file)
     if hashlib.sha256(content["facts"].encode()).hexdigest() != content["sha256"]:
         raise ValueError("the facts do not match their checksum")
     arrays, tables = {}, {}
     for name, checksum in content["files"].items():
         stem, _, kind = name.rpartition(".")
-        with _open(directory, name) as file:
+        with open_file(name) as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != checksum:
                 raise ValueError(f"{name} does not match its checksum")
             file.seek(0)
@@ -304,5 +311,18 @@ def read_result(directory: int) -> StageResult:
     return StageResult(arrays, tables, json.loads(content["facts"]))
 
 
-def _open(directory: int, name: str) -> io.BufferedReader:
-    return os.fdopen(os.open(name, os.O_RDONLY, dir_fd=directory), "rb")
+@contextmanager
+def _opening_in(path: Path) -> Iterator[Callable[[str], io.BufferedReader]]:
+    """Yield a function that opens files of a directory by name.
+
+    They are opened through the directory itself where the system can do that: whatever is renamed
+    meanwhile, they are of one entry. Elsewhere their checksums tell if they are not.
+    """
+    if os.open not in os.supports_dir_fd:
+        yield lambda name: (path / name).open("rb")
+        return
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield lambda name: os.fdopen(os.open(name, os.O_RDONLY, dir_fd=directory), "rb")
+    finally:
+        os.close(directory)

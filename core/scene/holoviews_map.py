@@ -38,9 +38,11 @@ _LOOK = ("color", "marker", "size", "line_color", "line_width", "alpha")
 _TOOLTIP = """
 <div style="max-width: 260px; line-height: 1.35; overflow-wrap: anywhere">
   <b>@label</b><div>@value</div><div>@hdr · rank @rank{0,0}</div>
-  <div>@mean_kwh{0.00} kWh per reading · @m{0,0} readings</div>
+  <div>%s</div>
 </div>
 """
+_OF_DEMAND = _TOOLTIP % "@mean_kwh{0.00} kWh per reading · @m{0,0} readings"
+_OF_SAMPLES = _TOOLTIP % "@m{0,0} values"
 
 # Of all layers but the points, which bring the tools and all else.
 _BARE: dict[str, Any] = {"apply_ranges": False, "default_tools": []}
@@ -243,7 +245,7 @@ def _points(
         default_tools=[],
         tools=["pan", "wheel_zoom", "box_select", "lasso_select", "reset", "hover"],
         active_tools=["pan", "wheel_zoom"],
-        hover_tooltips=_TOOLTIP,
+        hover_tooltips=_OF_DEMAND if scene is None or "mean_kwh" in scene.facts else _OF_SAMPLES,
         toolbar="right",
         responsive=True,
         min_height=160,
@@ -364,7 +366,7 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
     # nothing; distances do, and the scales are equal.
     for part in (*figure.xaxis, *figure.yaxis, *figure.grid):
         part.visible = False
-    figure.update(min_border=0, outline_line_alpha=0)
+    figure.update(min_border=0, outline_line_color=None)
     if scene is None:
         return
     if figure not in follow.figures:

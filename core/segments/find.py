@@ -16,6 +16,7 @@ from core.segments.clustering import LEAST_AGREEMENT, Clustering, cluster_weeks
 from core.segments.naming import BETWEEN, name_segments
 from core.segments.options import DETAIL
 from core.segments.week_points import read_week_points
+from core.summary import Summarized
 from core.vectors.mean_demand import sum_demand
 
 SEGMENTS_VERSION = 1
@@ -24,8 +25,8 @@ STAGE = "segments"
 _OWN_FIELDS = ("bins", "households", "slots", "first_day", "last_day", "months", "seed")
 
 
-@dataclass(frozen=True, eq=False)
-class Segments:
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments(Summarized):
     """Which segment every household is in.
 
     Attributes

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 import pandas as pd
@@ -169,7 +169,15 @@ def day(date: datetime) -> str:
 
 def versions() -> str:
     """The packages that the numbers depend on, with their versions."""
-    return ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version_of(name)))
+
+
+def _version_of(package: str) -> str | None:
+    """The version of a package; None where it is not installed, as an extra may be."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 _DISTANCES = {

@@ -16,6 +16,7 @@ from core.errors import InputError
 from core.fields import FIELDS, Distance, Unit
 from core.progress import Progress, silent
 from core.readings import Dataset
+from core.summary import Summarized
 from core.vectors._rows import write_rows
 from core.vectors.units import choose_samples
 
@@ -28,8 +29,8 @@ _SCALES: dict[Distance, float] = {"hellinger": 1.0, "tv": 0.5, "js": 1.0}
 _PAIR_CELLS = 1 << 20
 
 
-@dataclass(frozen=True, eq=False)
-class Vectors:
+@dataclass(frozen=True, eq=False, repr=False)
+class Vectors(Summarized):
     """One row per unit, such that ``scale · ‖x_i − x_j‖_norm`` is the statistical distance.
 
     Attributes
@@ -238,7 +239,7 @@ def make_vectors(
     filled = np.argwhere(sizes == 0)
     for row in np.unique(filled[:, 0]):
         pooled = samples.week_counts(row)
-        x[row, sizes[row] == 0] = _coordinates(pooled, pooled.sum(), distance)
+        x[row, sizes[row] == 0] = to_coordinates(pooled, pooled.sum(), distance)
     return Vectors(
         x=x.reshape(n, -1),
         distance=distance,
@@ -265,7 +266,7 @@ def _count_type(sizes: np.ndarray) -> np.dtype | None:
     return np.min_scalar_type(sizes.max())
 
 
-def _coordinates(counts: np.ndarray, sizes: np.ndarray, distance: Distance) -> np.ndarray:
+def to_coordinates(counts: np.ndarray, sizes: np.ndarray, distance: Distance) -> np.ndarray:
     """Return √(p/2) for Hellinger and p for the others, in float64; empty samples give zeros."""
     p = counts / np.maximum(sizes, 1)[..., None]
     if distance != "hellinger":

@@ -19,6 +19,7 @@ from core.anomalies.symptoms import Symptoms, summarize, to_half_hours
 from core.anomalies.weeks import Weeks
 from core.errors import InputError
 from core.progress import Progress, part, silent
+from core.summary import Summarized
 
 # Hours count from one robust deviation on, up to six, and half as much as the detectors.
 HOUR_LEAST, HOUR_MOST, HOUR_WEIGHT = 1.0, 6.0, 0.5
@@ -30,8 +31,8 @@ LEAST_NORM = 1.0
 IN_COMMON = 0.5
 
 
-@dataclass(frozen=True, eq=False)
-class MoreLike:
+@dataclass(frozen=True, eq=False, repr=False)
+class MoreLike(Summarized):
     """The other households, the most similar to the flagged ones first.
 
     Attributes

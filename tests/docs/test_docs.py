@@ -22,7 +22,12 @@ import make_reference
 import pipeline_picture
 
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("how-to/*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(DOCS.glob("*.md")),
+    *sorted(DOCS.glob("how-to/*.md")),
+]
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 WITH_CODE = [
     name
@@ -141,6 +146,35 @@ def test_the_module_table_is_that_of_the_folders(package):
     assert cells
     named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
     assert sorted(named) == sorted(modules_of(package))
+
+
+def shares(section: str, score: str) -> dict[str, int]:
+    """What a score finds of the faults in Scottish households, in percent: all, and by kind."""
+    text = (ROOT / "benchmarks" / "results" / "anomalies.md").read_text(encoding="utf-8")
+    table = text.partition("311 Scottish")[2].partition(f"### {section}")[2].partition("###")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")]
+    (values,) = [row for row in rows if row[0] == score]
+    named = zip(rows[0], values, strict=True)
+    return {name: round(100 * float(text.split()[0])) for name, text in named if "±" in text}
+
+
+def test_the_figures_of_the_readme_are_those_that_were_measured():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    ours, plain = (
+        {each: shares(each, score) for each in ("strong, whole", "strong, half", "strong, quarter")}
+        | {"medium, quarter": shares("medium, quarter", score)}
+        for score in ("wattfold anomalies", "features + LOF")
+    )
+    for told in (
+        " %, ".join(f"{ours['medium, quarter'][kind]}" for kind in ("dead", "stuck"))
+        + " % | "
+        + " %, ".join(f"{plain['medium, quarter'][kind]}" for kind in ("dead", "stuck")),
+        f"{ours['strong, half']['theft']} % | {plain['strong, half']['theft']} %",
+        f"{ours['strong, whole']['clock']} % | {plain['strong, whole']['clock']} %",
+        " / ".join(f"{ours[each]['found']}" for each in list(ours)[:3]) + " %",
+        " / ".join(f"{plain[each]['found']}" for each in list(plain)[:3]) + " %",
+    ):
+        assert told in text, told
 
 
 def test_the_variables_of_the_environment_are_those_of_the_code():

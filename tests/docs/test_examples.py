@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from serving import ROOT
+from sklearn.datasets import load_sample_image
 
 from core.readings import Dataset
 from core.runs import RunConfig, run
@@ -59,6 +60,18 @@ def test_comparing_backends(tmp_path, demo_path):
     assert [row[0] for row in rows] == ["exact", "kdtree", "annoy", "hnsw"]
     assert rows[0][1:3] == ["1.000", "10/10"]
     assert all(0.5 < float(row[1]) <= 1 for row in rows)
+
+
+def test_tiles_of_a_photograph(tmp_path):
+    printed = run_example(tmp_path, "photo_tiles", "tiles.png")
+    assert "672" in printed
+    assert (tmp_path / "tiles.png").stat().st_size > 50_000
+    # The ten that are outlined are no smooth sky: each has darker and brighter pixels than most.
+    photo = load_sample_image("china.jpg").mean(axis=2)
+    places = [tuple(map(int, found)) for found in re.findall(r"(\d+),(\d+)  ?>?9", printed)]
+    assert len(places) == 10
+    spread = np.array([photo[row : row + 20, left : left + 20].std() for row, left in places])
+    assert np.median(spread) > 10
 
 
 def test_every_example_is_run_here():

@@ -236,7 +236,7 @@ def test_missing_inputs_are_named(ordinary):
         )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 20), st.sampled_from([1.0, 0.5, 0.2])
 )
@@ -262,7 +262,7 @@ def test_the_mixture_is_the_nearest(seed, k, dim, most):
     assert ((weights @ towards) ** 2).sum() <= least * (1 + 1e-4) + 1e-5 * scale
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(1, 20))
 def test_the_scan_tries_every_window(seed, blocks):
     excess = np.random.default_rng(seed).normal(size=(12, blocks)).astype(np.float32)

@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -15,7 +15,6 @@ from core.anomalies.words import (
 from core.slots import parse_slots
 
 
-@settings(deadline=None)
 @given(arrays(bool, (7, 48), elements=st.booleans()))
 def test_slots_read_back(mask):
     mask[0, 0] = True
@@ -48,7 +47,6 @@ def test_sizes():
     assert ratio_words(3.12) == "3.1 times as much as"
 
 
-@settings(deadline=None)
 @given(st.integers(0, 47), st.integers(4, 20))
 def test_best_block_finds_a_block(start, length):
     gap = in_block(start, start + length).astype(float)

@@ -86,7 +86,7 @@ watt_hours = st.integers(-3000, 3000).map(lambda number: number / 1000)
 any_number = st.floats(allow_nan=False, allow_infinity=False) | watt_hours | st.just(-0.0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     kwh=st.lists(watt_hours, min_size=1, max_size=200)
     | st.lists(any_number, min_size=1, max_size=200),

@@ -73,7 +73,7 @@ def test_a_period_counts_its_own_readings(readings, period, fractions, tmp_path)
 days = st.integers(0, 60).map(lambda step: date(2023, 9, 15) + timedelta(days=step))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(cuts=st.lists(days, min_size=1, max_size=4).map(lambda found: sorted(set(found))))
 def test_periods_that_make_up_the_record_add_up_to_it(dataset, cuts):
     cube, table = build_day_table(dataset, bins=20)
@@ -85,7 +85,7 @@ def test_periods_that_make_up_the_record_add_up_to_it(dataset, cuts):
     np.testing.assert_array_equal(np.sum(sizes, axis=0), cube.sample_sizes)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     rows=st.lists(
         st.tuples(st.integers(0, 2), st.integers(-60, 60), st.integers(0, 6)),

@@ -129,7 +129,7 @@ def test_the_clock_changes_show(year, readings):
     assert (passes["first"] != passes["last"]).mean() > 0.5
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(days=st.integers(1, 800))
 def test_the_setting_follows_the_clock_on_the_wall(days):
     setting = make_setting(days, np.random.default_rng(0))

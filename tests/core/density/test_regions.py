@@ -177,7 +177,7 @@ clouds = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(y=clouds, seed=st.integers(0, 100))
 def test_permuted_points_have_permuted_results(y, seed):
     order = np.random.default_rng(seed).permutation(len(y))
@@ -186,7 +186,7 @@ def test_permuted_points_have_permuted_results(y, seed):
     assert np.array_equal(there.rank, here.rank[order])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     y=clouds,
     shift=st.tuples(st.floats(-50, 50), st.floats(-50, 50)),
@@ -247,7 +247,6 @@ def levels_without_ties(density):
     return (density[:, None] < thresholds).sum(axis=1)
 
 
-@settings(deadline=None)
 @given(n=st.integers(1, 500), seed=st.integers(0, 1000))
 def test_levels_without_ties_are_those_of_the_thresholds(n, seed):
     density = np.random.default_rng(seed).permutation(n) ** 2 / 7
@@ -255,7 +254,6 @@ def test_levels_without_ties_are_those_of_the_thresholds(n, seed):
     assert np.array_equal(assign_levels(density, thresholds), levels_without_ties(density))
 
 
-@settings(deadline=None)
 @given(values=st.lists(st.integers(0, 5), min_size=1, max_size=300))
 def test_ties_never_fill_a_region_beyond_its_share(values):
     density = np.array(values, float)

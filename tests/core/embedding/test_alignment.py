@@ -49,7 +49,7 @@ def test_rotation_and_disparity_are_those_of_scipy(seed, d):
     assert left_over / size**2 == pytest.approx(((standard - moved) ** 2).sum())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 1000), st.floats(0, 6.3), st.booleans(), st.floats(0.5, 2), st.floats(-1, 1))
 def test_no_other_movement_is_nearer(seed, angle, mirrored, factor, shift):
     y, model = random_map(seed), random_map(seed + 1)

@@ -51,7 +51,7 @@ def test_the_shorter_of_two_given_lengths_counts():
     np.testing.assert_array_equal(graph.lengths, [1.0, 1.0])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(n=st.integers(2, 60), k=st.integers(1, 6), distinct=st.integers(1, 60), seed=st.integers(0))
 def test_geodesics_agree_with_scipy(n, k, distinct, seed):
     rng = np.random.default_rng(seed)
@@ -61,7 +61,7 @@ def test_geodesics_agree_with_scipy(n, k, distinct, seed):
     np.testing.assert_allclose(ours, dijkstra(graph.matrix(graph.lengths)), rtol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(n=st.integers(5, 80), k=st.integers(1, 5), data=st.data())
 def test_nearest_sources_are_those_of_all_geodesics(n, k, data):
     x = np.random.default_rng(n).normal(size=(n, 2))
@@ -142,3 +142,11 @@ def test_large_components_are_compared_by_samples(four_groups, monkeypatch):
     joined = join(graph, labels, vectors_of(four_groups), silent)
     assert joined.sampled
     assert joined.graph.components()[0] == 1
+
+
+@settings(deadline=None)
+@given(st.integers(1, 30), st.integers(0, 4), st.integers(0, 2**31))
+def test_components_are_counted_alike_with_and_without_the_union_graph(n, k, seed):
+    indices = np.random.default_rng(seed).integers(0, n, (n, k))
+    counted, _ = union_graph(indices, np.zeros((n, k))).components()
+    assert graphs.count_components(indices) == counted

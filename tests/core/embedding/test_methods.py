@@ -172,7 +172,7 @@ def test_landmarks_are_used_by_themselves_beyond_the_bound(method, monkeypatch):
     assert run(method, curved_sheet(101)).landmarks == 50
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(
     n=st.integers(3, 40),
     distinct=st.integers(2, 10),

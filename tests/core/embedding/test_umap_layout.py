@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from embedding_points import curved_sheet, neighbors_of, vectors_of
 
-from core.embedding import embed
+from core.embedding import METHODS, embed
 from core.errors import InputError
 
 
@@ -30,14 +30,25 @@ def test_another_seed_gives_another_picture():
     assert np.abs(a - b).max() > 0.01
 
 
-def test_many_points_run_in_parallel_and_say_so(monkeypatch):
-    monkeypatch.setattr("core.embedding.umap_layout.REPEATABLE_UP_TO", 50)
+def test_many_points_are_laid_out_in_parallel_unless_umap_learn_is_asked_for(monkeypatch):
     x = curved_sheet(60)
-    result = embed("umap", neighbors_of(x), vectors_of(x), epochs=10)
-    assert "changes from run to run" in result.notices[0]
-    assert np.isfinite(result.y).all()
+    few = embed("umap", neighbors_of(x), vectors_of(x), epochs=10)
+    monkeypatch.setattr("core.embedding.umap_layout.UMAP_LEARN_UP_TO", 50)
+    many = embed("umap", neighbors_of(x), vectors_of(x), epochs=10)
+    assert many.landmarks is None
+    assert many.notices == ()
+    assert np.abs(few.y - many.y).max() > 0.01
     asked = embed("umap", neighbors_of(x), vectors_of(x), epochs=10, repeatable=True)
-    assert asked.notices == ()
+    np.testing.assert_array_equal(asked.y, few.y)
+
+
+def test_only_maps_that_have_changed_have_another_revision():
+    def revision(n, **settings):
+        return METHODS["umap"].revision(METHODS.settings("umap", settings), n)
+
+    assert revision(50_000) == revision(60_000, repeatable=True) == 0
+    assert revision(1_000_000, landmarks=50_000) == 0
+    assert revision(50_001) == revision(1_000_000, landmarks=60_000) == 1
 
 
 def test_epochs_by_default_are_those_of_umap_learn():
@@ -66,7 +77,7 @@ def test_too_few_points_are_refused():
         embed("umap", neighbors_of(x), vectors_of(x), dim=3)
 
 
-def test_a_sample_places_the_others_near_their_neighbours(monkeypatch):
+def test_a_sample_places_the_others_near_their_neighbours():
     from sklearn.manifold import trustworthiness
 
     x = curved_sheet(400)
@@ -78,11 +89,6 @@ def test_a_sample_places_the_others_near_their_neighbours(monkeypatch):
     assert everything.landmarks is None
     whole, placed = (trustworthiness(x, e.y, n_neighbors=12) for e in (everything, asked))
     assert placed > whole - 0.03
-    monkeypatch.setattr("core.embedding.umap_layout.FIT_UP_TO", 399)
-    monkeypatch.setattr("core.embedding.umap_layout.LANDMARKS", 100)
-    by_itself = embed("umap", neighbors, vectors, epochs=100)
-    np.testing.assert_array_equal(by_itself.y, asked.y)
-    assert (by_itself.landmarks, by_itself.parameters["landmarks"]) == (100, 100)
 
 
 def test_a_place_does_not_depend_on_the_other_points_placed(monkeypatch):

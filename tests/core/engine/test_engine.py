@@ -301,7 +301,8 @@ def test_a_task_that_kills_every_worker_is_named(dask):
         dask.job("deadly") as job,
     ):
         assert len(list(job.map(kill_always, [0, 1, 2]))) == 3
-        list(job.map(kill_always, range(6)))
+        # Alone: Dask suspects whatever waits at a worker that dies.
+        list(job.map(kill_always, range(4)))
     before = dask.reused
     with dask.job("deadly") as job:
         assert len(list(job.map(kill_always, [0, 1, 2, 4, 5]))) == 5

@@ -82,7 +82,7 @@ def test_exact_is_brute_force_in_order(kind, distance, n):
     assert found.notices == ()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     n=st.integers(2, 40),
     p=st.integers(1, 70),
@@ -313,6 +313,13 @@ def test_others_refuse_jensen_shannon_and_say_why(name):
     x = np.full((5, 4), 0.25, dtype=np.float32)
     with pytest.raises(InputError, match=r"no norm .* choose exact"):
         find_neighbors(Vectors.from_array(x, distance="js"), k=2, backend=name)
+
+
+def test_without_hnswlib_the_backend_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "hnswlib", None)
+    with pytest.raises(InputError, match=r"pip install 'wattfold\[hnsw\]'"):
+        find_neighbors(make("random", 9, "hellinger"), k=2, backend="hnsw")
+    assert "hnsw" in BACKENDS
 
 
 def test_hnsw_refuses_total_variation_and_names_others():

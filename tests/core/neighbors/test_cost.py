@@ -62,7 +62,10 @@ def test_exact_counts_pairs():
 def test_counts_are_cheaper_than_floats(rates):
     floats = predict(vectors_of(3639, 33600, "tv"), backend="exact", threads=2)
     counts = predict(vectors_of(3639, 33600, "tv", np.uint8), backend="exact", threads=2)
-    assert counts.seconds < floats.seconds / 3
+    assert counts.seconds < floats.seconds
+    # Floats of so many columns are compared as bytes first.
+    in_floats = 3639**2 / 2 * 33600 * RATES.l1_float / 2
+    assert floats.seconds < in_floats / 2
 
 
 def test_auto_is_exact_while_that_is_quick(rates):

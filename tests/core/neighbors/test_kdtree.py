@@ -113,7 +113,7 @@ def test_each_distance_is_within_one_plus_epsilon(kind, norm, epsilon):
     assert (found.distances <= (1 + epsilon) * true * (1 + 1e-12) + 1e-12).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @example(
     x=np.array([[5.9604645e-08, 0], [0, 4], [0, 0]], np.float32),
     norm=2,
@@ -215,7 +215,7 @@ def test_memo_does_not_matter(epsilon, monkeypatch):
     np.testing.assert_array_equal(remembered.distances, forgotten.distances)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     x=hnp.arrays(
         np.float32,

@@ -63,7 +63,7 @@ def assert_ranks_agree(quality, expected):
         assert getattr(quality, name) == pytest.approx(value, abs=1e-12), name
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     n=st.integers(4, 30),
     d=st.integers(1, 3),

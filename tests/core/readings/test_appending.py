@@ -225,7 +225,7 @@ READING = st.tuples(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 @given(parts=st.lists(st.lists(READING, min_size=1, max_size=25), min_size=1, max_size=3))
 def test_any_parts_in_turn_leave_the_last_value_of_each_time(parts, tmp_path_factory):
     folder = tmp_path_factory.mktemp("parts")

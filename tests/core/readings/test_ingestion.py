@@ -355,7 +355,7 @@ READING = st.tuples(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(rows=st.lists(READING, min_size=1, max_size=60), order=st.randoms(use_true_random=False))
 def test_accounts_hold_whatever_the_order(rows, order, tmp_path_factory):
     tmp_path = tmp_path_factory.mktemp("accounts")

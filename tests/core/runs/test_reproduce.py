@@ -56,4 +56,7 @@ def test_the_python_lines_repeat_the_run(dataset, tmp_path):
     for number, config in enumerate(CONFIGS):
         found = pd.read_parquet(tmp_path / f"{number}.parquet")
         # Another process: linear algebra may add in another order, and differ in the last bits.
-        pd.testing.assert_frame_equal(found, run(dataset, config).table(), rtol=1e-9)
+        expected = run(dataset, config).table()
+        exact = [name for name in expected if name != "surprise"]  # which is of float32
+        pd.testing.assert_frame_equal(found[exact], expected[exact], rtol=1e-9)
+        pd.testing.assert_frame_equal(found, expected, rtol=1e-4, atol=1e-5)

@@ -459,7 +459,8 @@ def test_short_histories_are_told(demo, tmp_path):
 
 def test_the_table_has_the_columns_of_the_unit(demo):
     metadata = list(demo.metadata.columns)
-    rest = ["density", "hdr", "rank", "distortion", "trust", "m", "mean_kwh", *metadata]
+    rest = ["density", "hdr", "rank", "isolation", "surprise", "distortion", "trust"]
+    rest += ["m", "mean_kwh", *metadata]
     table = run(demo, config(dim=3)).table()
     assert list(table) == ["label", "household", "y1", "y2", "y3", *rest]
     assert sorted(table["rank"]) == list(range(1, 31))

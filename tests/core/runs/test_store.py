@@ -441,3 +441,12 @@ def test_the_default_store_is_where_the_environment_says(tmp_path, monkeypatch):
     monkeypatch.delenv("WATTFOLD_CACHE")
     monkeypatch.delenv("WATTFOLD_CACHE_SIZE")
     assert Store.default().path.name == "wattfold"
+
+
+def test_entries_are_read_where_directories_cannot_be_opened(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    store.put("stage", "d1", StageResult({"x": np.arange(3)}, {}, {"a": 1}))
+    monkeypatch.setattr(os, "supports_dir_fd", set())
+    found = store.get("stage", "d1")
+    assert found is not None
+    assert found.arrays["x"].tolist() == [0, 1, 2]

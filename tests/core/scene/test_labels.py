@@ -22,7 +22,7 @@ def apart(one, other, sizes):
     return (np.abs(one - other) >= sizes - 1e-6).any()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.integers(1, 25))
 def test_what_is_written_covers_neither_labels_nor_named_points_nor_the_border(seed, count):
     points = np.random.default_rng(seed).uniform((10, 10), (390, 190), size=(count, 2))

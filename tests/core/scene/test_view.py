@@ -21,7 +21,7 @@ def test_pixels_and_plane_undo_each_other():
 sides = st.floats(0.01, 1e4)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(sides, sides, st.integers(1, 4000), st.integers(1, 4000))
 def test_equal_scales_hold_what_was_seen_around_the_same_middle(x, y, width, height):
     view = View((0.0, x), (-y, 0.0), width, height).equal()

@@ -62,7 +62,7 @@ def test_the_table_tells_groups_apart():
     assert "y" not in table.index
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.lists(st.integers(0, 4), min_size=6, max_size=6), min_size=1, max_size=5),
     st.integers(0, 8),

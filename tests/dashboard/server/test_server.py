@@ -5,6 +5,7 @@ import json
 import re
 from contextlib import suppress
 from email.message import Message
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -168,7 +169,7 @@ def test_files_outside_the_served_ones_are_not_served(host):
 def test_health_and_readiness(host):
     status, _, body = fetch(host, "/healthz")
     assert status == 200
-    assert json.loads(body)["version"] == "0.1.0"
+    assert json.loads(body)["version"] == version("wattfold")
     status, _, body = fetch(host, "/readyz")
     assert (status, json.loads(body)) == (200, {"status": "ready", "problems": {}})
 
