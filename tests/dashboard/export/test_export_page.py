@@ -57,7 +57,7 @@ class Exporter:
 
     def drop(self, path):
         self.open("Restore")
-        self.dialog.locator("input[type=file]:not([webkitdirectory])").set_input_files(path)
+        self.dialog.locator("input[type=file]").set_input_files(path)
 
 
 @pytest.fixture(scope="module")
