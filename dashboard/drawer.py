@@ -6,7 +6,7 @@ import param
 from dashboard.explore import AnomalyList, chosen_table
 from dashboard.segments import SegmentsTab
 from dashboard.state import Explorer
-from dashboard.state.explorer import SEGMENTS
+from dashboard.state.map_colors import SEGMENTS
 from dashboard.widgets import TabBar, column, row
 from dashboard.worklist import WorklistTab
 

@@ -31,7 +31,7 @@ def make_figure(height: int, **options: Any) -> Any:
         tools=[],
         min_border=4,
         min_border_right=18,  # half of the last tick's label
-        outline_line_alpha=0,
+        outline_line_color=None,
         y_range=Range1d(start=0, end=1),
         **options,
     )

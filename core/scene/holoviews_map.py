@@ -366,7 +366,7 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
     # nothing; distances do, and the scales are equal.
     for part in (*figure.xaxis, *figure.yaxis, *figure.grid):
         part.visible = False
-    figure.update(min_border=0, outline_line_alpha=0)
+    figure.update(min_border=0, outline_line_color=None)
     if scene is None:
         return
     if figure not in follow.figures:

@@ -116,6 +116,7 @@ def coverage_plot(
         default_tools=["pan", "wheel_zoom", "box_zoom", "reset"],
         active_tools=["box_zoom"],
         tools=[hover],
+        backend_opts={"plot.toolbar.logo": None},
     )
 
 

@@ -207,7 +207,7 @@ class WeekFigure:
             )
         )
         if legend:
-            lines = [("median", [median]), ("similar homes", [similar])]
+            lines = [("median", [median]), ("similar", [similar])]
             plot.add_layout(quiet_legend([*lines, *bands[::-1]]), "above")
         self.figure = plot
 

@@ -98,8 +98,7 @@ class AnomalyList:
 
     def _unusual_table(self, rows: np.ndarray) -> Any:
         table = self.explorer.unusual.table(rows)
-        verdict_of = self.explorer.flagged.verdict_of
-        return table.assign(verdict=[verdict_of(home) for home in table["what"]])
+        return table.assign(verdict=self.explorer.flagged.verdicts(table["what"]))
 
     # Judging homes
 

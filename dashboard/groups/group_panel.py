@@ -17,8 +17,8 @@ from dashboard.jobs import FollowedJob, SessionFolder, coalesced, group_jobs
 from dashboard.jobs.group_jobs import Sides
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
-from dashboard.state.explorer import GROUPS
 from dashboard.state.group_selection import DRAWN, SAVED, GroupSelection
+from dashboard.state.map_colors import GROUPS
 from dashboard.state.saved_groups import LONGEST_NAME
 from dashboard.widgets import Download, JobStatus, PlainText, column, row, wrapped_row
 

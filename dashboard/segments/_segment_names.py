@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource
 from core.scene import DARK, LIGHT
 from dashboard.explore import MapView
 from dashboard.state import Explorer
-from dashboard.state.explorer import SEGMENTS
+from dashboard.state.map_colors import SEGMENTS
 
 # Letters of a line.
 _LINE = 22
@@ -25,7 +25,7 @@ class SegmentNames:
         self.names = ColumnDataSource({"x": [], "y": [], "segment": []})
         self._drawn: Any = None
         map_view.streams.additions.append(self._add)
-        explorer.param.watch(self._show, ["run", "labels", "color_by"], precedence=5)
+        explorer.param.watch(self._show, ["run", "labels", "color_by", "plane"], precedence=5)
         explorer.param.watch(self._restyle, "dark", precedence=4)
 
     def _add(self, figure: Any) -> None:
@@ -53,10 +53,14 @@ class SegmentNames:
         explorer = self.explorer
         if explorer.run is None:
             return
-        labels = np.array(explorer.labels_of(SEGMENTS, np.arange(explorer.run.n)), dtype=object)
-        known = [name for name in explorer.labels.get(SEGMENTS, {}).values() if name in labels]
-        names = list(dict.fromkeys(known)) if explorer.color_by == SEGMENTS else []
-        x, y = label_places([explorer.places[labels == name] for name in names]).T
+        names: list[str] = []
+        points: list[np.ndarray] = []
+        if explorer.color_by == SEGMENTS and SEGMENTS in explorer.labels:
+            labels = np.array(explorer.labels_of(SEGMENTS, np.arange(explorer.run.n)), object)
+            known = dict.fromkeys(explorer.labels[SEGMENTS].values())
+            names = [name for name in known if name in labels]
+            points = [explorer.places[labels == name] for name in names]
+        x, y = label_places(points).T
         self.names.data = {"x": x, "y": y, "segment": [wrapped(name) for name in names]}
 
 

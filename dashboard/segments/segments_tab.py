@@ -11,12 +11,12 @@ import param
 from core.errors import WattfoldError
 from core.segments import Segments
 from dashboard.explore import MapView
-from dashboard.jobs import FollowedJob, segment_jobs
+from dashboard.jobs import FollowedJob, coalesced, segment_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.segments._segment_names import SegmentNames
 from dashboard.state import Explorer
-from dashboard.state.explorer import SEGMENTS
 from dashboard.state.group_selection import SEGMENT
+from dashboard.state.map_colors import SEGMENTS
 from dashboard.widgets import JobStatus, PlainText, column, make_table, row
 
 _ABOUT = (
@@ -56,6 +56,8 @@ class SegmentsTab:
         self._is_filled = False
         self._table: pn.widgets.Tabulator | None = None
         self.panel = column()
+        # When a browser shows the page: whoever only asks for its address starts no work.
+        self._find_soon = coalesced(workspace.pool.schedule, self._find_missing)
         explorer.param.watch(self._forget, "run", precedence=3)
         explorer.param.watch(self._on_color, "color_by", precedence=6)
 
@@ -102,10 +104,14 @@ class SegmentsTab:
 
     def _on_color(self, *_: param.parameterized.Event) -> None:
         """Find segments for a map that is to be coloured by them."""
-        if self.explorer.color_by == SEGMENTS and self.found is None and self.job is None:
-            self.find()
+        if self.explorer.color_by == SEGMENTS:
+            self._find_soon()
         if self._is_filled and self.found is not None:
             self.color.visible = self.explorer.color_by != SEGMENTS
+
+    def _find_missing(self) -> None:
+        if self.explorer.color_by == SEGMENTS and self.found is None and self.job is None:
+            self.find()
 
     def _forget(self, *_: param.parameterized.Event) -> None:
         """Forget the segments of other homes or weeks."""

@@ -13,12 +13,11 @@ from core.readings import Dataset
 from core.runs import Run, RunConfig
 from core.runs.anomaly_stage import UNITS
 from core.runs.forecast import count_points
-from core.scene import Coloring, MapScene, color_points, map_scene
-from core.scene.coloring import HDR, choices, color_values, level_text
+from core.scene import MapScene, map_scene
+from core.scene.coloring import HDR, level_text
 from core.scene.map_scene import contour_lines
 from dashboard.state.flagged_homes import FlaggedHomes
-from dashboard.state.run_choices import Choices
-from dashboard.state.saved_groups import SavedGroups, group_labels
+from dashboard.state.map_colors import BETWEEN, SEGMENTS, MapColors
 from dashboard.state.session_file import MAXIMUM_NOTE, MAXIMUM_NOTES
 from dashboard.state.unusual_homes import BY_EVIDENCE, BY_SIZE, UnusualHomes
 from dashboard.state.view_state import (
@@ -33,29 +32,16 @@ from dashboard.state.view_state import (
 UNUSUAL, ISOLATED = "unusual", "isolated"
 _UNUSUAL_MARKS = "unusual homes"
 
-# What colours can say beside what the map itself knows.
-GROUPS, SEGMENTS = "Saved groups", "Segments"
-_UNLABELLED = {GROUPS: "in no group", SEGMENTS: "between segments"}
-_NOT_FOUND = "not found yet"
 
-
-class Explorer(Choices):
+class Explorer(MapColors):
     """The settings that make a run, the run on the map, and the points that are selected."""
 
-    color_by: Any = param.Selector(
-        default=HDR, objects=[HDR], label="Colour by", doc="What colours say"
-    )
-    safe_colors: Any = param.Boolean(
-        default=False, label="Colour-blind safe", doc="HDR from yellow to blue, without red"
-    )
-    hidden: Any = param.List(default=[], doc="Categories that are switched off in the legend")
     layers: Any = param.ListSelector(
         default=["points", "labels", "edges"],
         objects=list(LAYERS),
         doc="What is drawn",
     )
 
-    run: Any = param.ClassSelector(class_=Run, default=None, doc="The run on the map")
     unusual: Any = param.ClassSelector(
         class_=UnusualHomes, default=None, doc="What is unusual on the map; None until it is known"
     )
@@ -88,18 +74,11 @@ class Explorer(Choices):
         default=False, doc="Whether the settings are no longer those of the map"
     )
     restore_problem: Any = param.String(default="", doc="What of a restored view is not shown")
-    labels: Any = param.Dict(
-        default={}, doc="What homes are called besides their attributes: by title, then by home"
-    )
     notes: Any = param.Dict(default={}, doc="What the analyst wrote on points, by their full name")
 
     def __init__(self, dataset: Dataset, **values: Any) -> None:
         super().__init__(dataset, **values)
-        self.dataset = dataset
         self.flagged = FlaggedHomes(dataset)
-        self.groups = SavedGroups()
-        self.groups.param.watch(self._label_groups, "groups")
-        self._colorings: dict[tuple[str, bool], Coloring] = {}
         self._base: MapScene | None = None
         self._wanted: ViewState | None = None
         self._wanted_notes: dict[str, str] = {}
@@ -206,7 +185,7 @@ class Explorer(Choices):
                 if not found:
                     raise InputError(f"{name} is not on this map")
                 points[place] = found[0]
-        is_offered = view.color_by in self._color_choices(run)
+        is_offered = view.color_by in self.color_choices(run)
         if not is_offered:
             self.restore_problem = f"The map cannot be coloured by {view.color_by}."
         has_selected = view.selected is not None
@@ -234,9 +213,9 @@ class Explorer(Choices):
             self._take_rest(wanted, self._wanted_notes)
         else:
             points = self._points_before(run)
-        self._colorings.clear()
+        self.forget_colors()
         self._base = map_scene(run, interval_minutes=self.dataset.interval_minutes)
-        self.param.color_by.objects = self._color_choices(run)
+        self.param.color_by.objects = self.color_choices(run)
         # Together, so that nothing sees the new run with an old row. The same row number may stand
         # for another point, so watchers are told even then.
         same = points["selected"] == self.selected
@@ -249,7 +228,7 @@ class Explorer(Choices):
         selected = [] if self.run is None or self.selected is None else [self.label(self.selected)]
         pinned = [] if self.run is None else [self.label(row) for row in self.pins]
         return {
-            "color_by": self.color_by if self.color_by in self._color_choices(run) else HDR,
+            "color_by": self.color_by if self.color_by in self.color_choices(run) else HDR,
             "hidden": [],
             "selected": [*_rows_of(run, selected), self._first_row(run)][0],
             "pins": _rows_of(run, pinned),
@@ -324,52 +303,6 @@ class Explorer(Choices):
             mark_name=_UNUSUAL_MARKS if self.lists_unusual else self._base.mark_name,
             contours=contour_lines(self.run.hdr, safe=self.safe_colors) if contours else (),
         )
-
-    def coloring(self) -> Coloring:
-        """How the points are coloured; kept until there is another run."""
-        what = (self.color_by, self.safe_colors)
-        if what not in self._colorings:
-            self._colorings[what] = self._make_coloring()
-        return self._colorings[what]
-
-    def _make_coloring(self) -> Coloring:
-        by, minutes = self.color_by, self.dataset.interval_minutes
-        if by not in _UNLABELLED:
-            return color_points(self.run, by, interval_minutes=minutes, safe=self.safe_colors)
-        missing_name = _UNLABELLED[by] if by in self.labels else _NOT_FOUND
-        labels = self.labels_of(by, np.arange(self.run.n))
-        return color_values(by, pd.Series(labels, dtype="object"), missing_name=missing_name)
-
-    def label_coloring(self) -> Coloring | None:
-        """The colours of labels, of which the run knows nothing; None for other colours."""
-        return self.coloring() if self.color_by in self.labels else None
-
-    def labels_of(self, title: str, rows: np.ndarray) -> list[str | None]:
-        """What the homes of some points are called; None where they have no label."""
-        labels = self.labels.get(title, {})
-        return [labels.get(home) for home in self.run.units["household"].iloc[rows]]
-
-    def _color_choices(self, run: Run) -> list[str]:
-        if run.config.unit not in UNITS:
-            return choices(run)
-        return [*choices(run), *([GROUPS] if GROUPS in self.labels else []), SEGMENTS]
-
-    def _label_groups(self, event: param.parameterized.Event) -> None:
-        self.label_homes(GROUPS, group_labels(event.new))
-
-    def label_homes(self, title: str, labels: Mapping[str, str]) -> None:
-        """Let homes be coloured by labels; none take the choice away."""
-        others = {name: own for name, own in self.labels.items() if name != title}
-        self.labels = {**others, title: dict(labels)} if labels else others
-        self._colorings = {what: own for what, own in self._colorings.items() if what[0] != title}
-        if self.run is None:
-            return
-        self.param.color_by.objects = self._color_choices(self.run)
-        if self.color_by == title:
-            if title in self.param.color_by.objects:
-                self.param.trigger("color_by")
-            else:
-                self.color_by = HDR
 
     def label(self, row: int) -> str:
         """The name of a point on this map."""
@@ -450,7 +383,7 @@ class Explorer(Choices):
         taken = [*table.columns, "segment"]
         known = known.rename(columns={name: f"{name} (known)" for name in taken})
         if SEGMENTS in self.labels:
-            names = [name or _UNLABELLED[SEGMENTS] for name in self.labels_of(SEGMENTS, rows)]
+            names = [name or BETWEEN for name in self.labels_of(SEGMENTS, rows)]
             known.insert(0, "segment", names)
         return pd.concat([table, known], axis="columns")
 
@@ -480,12 +413,6 @@ class Explorer(Choices):
         if not len(order):
             return
         self.selected = int(order[(place[0] + by) % len(order)] if len(place) else order[0])
-
-    def choose_category(self, name: str) -> None:
-        """Choose all points that have the colour of a category."""
-        coloring = self.coloring()
-        if name in coloring.names:
-            self.chosen = np.flatnonzero(coloring.codes == coloring.names.index(name))
 
     def clear(self) -> None:
         """Clear the lasso and show all categories."""

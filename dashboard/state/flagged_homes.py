@@ -1,6 +1,7 @@
 """The worklist of a page: flags on households, who makes them, and what a kWh costs."""
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -62,8 +63,12 @@ class FlaggedHomes(param.Parameterized):
 
     def verdict_of(self, household: str) -> str:
         """The verdict on a household; empty if it is not on the list."""
-        case = self.worklist.cases().get(household)
-        return "" if case is None else case.verdict
+        return self.verdicts([household])[0]
+
+    def verdicts(self, households: Iterable[str]) -> list[str]:
+        """The verdicts on some households; empty for those that are not on the list."""
+        cases = self.worklist.cases()
+        return [cases[home].verdict if home in cases else "" for home in households]
 
     def progress(self) -> tuple[int, int]:
         """How many households have a verdict, and how many are on the list."""

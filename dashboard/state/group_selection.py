@@ -10,7 +10,8 @@ import param
 
 from core.errors import InputError
 from core.groups.grouping import LEAST_SIZE, MOST_GROUPS, REST
-from dashboard.state.explorer import SEGMENTS, Explorer
+from dashboard.state.explorer import Explorer
+from dashboard.state.map_colors import SEGMENTS
 
 # Ways to choose homes; any other is an attribute of the households.
 DRAWN, SAVED, SEGMENT, LISTED = "drawn on the map", "saved group", "segment", "list"

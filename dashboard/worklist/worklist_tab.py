@@ -277,7 +277,7 @@ class WorklistTab:
 
     def _list_alike(self, found: MoreLike, flagged: tuple[str, ...]) -> None:
         table = found.table.head(_MOST_ALIKE).rename(columns={"household": "what"})
-        table["verdict"] = [self.flagged.verdict_of(home) for home in table["what"]]
+        table["verdict"] = self.flagged.verdicts(table["what"])
         widths = {"what": 88, "similarity": 70, "verdict": 92}
         self._fill("alike", table, _ALIKE_TITLES, widths)
         self.sentence.text = _sentences.more_like_text(found, flagged)

@@ -256,7 +256,7 @@ def test_points_in_a_box_are_listed_and_downloaded(fresh, result):
     np.testing.assert_allclose(
         [float(row["mean_kwh"]) for row in rows], result.units["mean_kwh"][inside], rtol=1e-9
     )
-    fresh.page.locator("h2").first.click()
+    fresh.page.locator("h2:visible").first.click()
     fresh.page.keyboard.press("Escape")
     expect(fresh.page.get_by_text(re.compile("points chosen"))).to_have_count(0)
     fresh.tool("Lasso Select")

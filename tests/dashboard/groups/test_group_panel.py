@@ -18,7 +18,7 @@ from dashboard.groups import GroupPanel
 from dashboard.jobs import SessionFolder, SessionPool, group_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
-from dashboard.state.explorer import GROUPS
+from dashboard.state.map_colors import GROUPS
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of the widgets
 

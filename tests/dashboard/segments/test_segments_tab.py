@@ -16,8 +16,8 @@ from dashboard.segments import SegmentsTab
 from dashboard.segments._segment_names import label_places, wrapped
 from dashboard.segments.segments_tab import told
 from dashboard.state import Explorer
-from dashboard.state.explorer import SEGMENTS
 from dashboard.state.group_selection import SEGMENT, GroupSelection
+from dashboard.state.map_colors import SEGMENTS
 
 pytestmark = [  # of the widgets, and of Bokeh's tables
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),

@@ -9,8 +9,8 @@ from core.readings import Dataset
 from core.runs import RunConfig, run
 from core.scene.coloring import HDR
 from dashboard.state import Explorer
-from dashboard.state.explorer import GROUPS
 from dashboard.state.group_selection import DRAWN, LISTED, SAVED, GroupSelection
+from dashboard.state.map_colors import GROUPS
 from dashboard.state.saved_groups import SEVERAL
 
 
