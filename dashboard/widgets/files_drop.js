@@ -129,5 +129,5 @@ export function render({model}) {
   model.on("compact", draw)
   draw()
   return element("div", {style: "width: 100%"}, element("style", {textContent: STYLE}), place,
-    chooser, folder)
+    chooser, ...(model.single ? [] : [folder]))
 }

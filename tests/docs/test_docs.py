@@ -177,6 +177,18 @@ def test_the_figures_of_the_readme_are_those_that_were_measured():
         assert told in text, told
 
 
+def test_the_times_of_the_readme_are_those_that_were_measured():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    results = ROOT / "benchmarks" / "results"
+    weeks = (results / "neighbors.md").read_text(encoding="utf-8").partition("3,639 × 33,600")[2]
+    exact = float(re.search(r"\| Wattfold exact \| ([\d.]+) ", weeks)[1])
+    faiss = float(re.search(r"\| faiss [^|]*\| ([\d.]+) ", weeks)[1])
+    assert f"{exact:.1f} s, {faiss / exact:.0f} times as fast as faiss" in text
+    cube = (results / "cube.md").read_text(encoding="utf-8")
+    seconds, memory = re.search(r"\| cube \| ([\d.]+) \| [\d.]+ \| ([\d,]+) \|", cube).groups()
+    assert f"{float(seconds):.1f} s, {memory} MB" in text
+
+
 def test_the_variables_of_the_environment_are_those_of_the_code():
     told = set(re.findall(r"`(WATTFOLD_\w+)`", (DOCS / "reference.md").read_text(encoding="utf-8")))
     used = set()
