@@ -8,6 +8,7 @@ from bokeh.models import ColumnDataSource
 
 from core.scene import DARK, LIGHT
 from dashboard.explore import MapView
+from dashboard.jobs import Schedule, coalesced
 from dashboard.state import Explorer
 from dashboard.state.map_colors import SEGMENTS
 
@@ -20,12 +21,14 @@ _APART = 0.16
 class SegmentNames:
     """Names on the map while it is coloured by segments."""
 
-    def __init__(self, explorer: Explorer, map_view: MapView) -> None:
+    def __init__(self, schedule: Schedule, explorer: Explorer, map_view: MapView) -> None:
         self.explorer = explorer
         self.names = ColumnDataSource({"x": [], "y": [], "segment": []})
         self._drawn: Any = None
         map_view.streams.additions.append(self._add)
-        explorer.param.watch(self._show, ["run", "labels", "color_by", "plane"], precedence=5)
+        # In another turn: a click arrives without the lock that changing models needs.
+        show = coalesced(schedule, self._show)
+        explorer.param.watch(show, ["run", "labels", "color_by", "plane"], precedence=5)
         explorer.param.watch(self._restyle, "dark", precedence=4)
 
     def _add(self, figure: Any) -> None:
@@ -49,7 +52,7 @@ class SegmentNames:
             theme = DARK if self.explorer.dark else LIGHT
             self._drawn.glyph.update(text_color=theme.ink, background_fill_color=theme.paper)
 
-    def _show(self, *_: param.parameterized.Event) -> None:
+    def _show(self) -> None:
         explorer = self.explorer
         if explorer.run is None:
             return

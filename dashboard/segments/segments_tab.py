@@ -48,7 +48,7 @@ class SegmentsTab:
     ) -> None:
         self.workspace = workspace
         self.explorer = explorer
-        self.names = SegmentNames(explorer, map_view)
+        self.names = SegmentNames(workspace.pool.schedule, explorer, map_view)
         self.found: Segments | None = None
         self.job: FollowedJob | None = None
         self._choose = choose
