@@ -66,7 +66,8 @@ def main() -> None:
                 best = [min(pair) for pair in zip(best, seconds, strict=True)]
     text = (
         f"# Opening a stored map\n\n`python benchmarks/open_map.py`, {os.cpu_count()} cores, "
-        f"load of the machine {os.getloadavg()[0]:.1f}\n\n| points | seconds | processor seconds |\n"
+        f"load of the machine {os.getloadavg()[0]:.1f}\n\n"
+        "| points | seconds | processor seconds |\n"
         f"|---|---|---|\n| {n:,} | {best[0]:.1f} | {best[1]:.1f} |\n"
     )
     print(text)
