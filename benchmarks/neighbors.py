@@ -36,11 +36,11 @@ class Contender:
     recall: float | None = None
 
 
-def seconds(work: Callable[[], Any]) -> float:
-    """Wall time of one call."""
-    start = time.perf_counter()
+def seconds(work: Callable[[], Any]) -> np.ndarray:
+    """Wall time and processor time of one call."""
+    start, busy = time.perf_counter(), time.process_time()
     work()
-    return time.perf_counter() - start
+    return np.array([time.perf_counter() - start, time.process_time() - busy])
 
 
 def compete(title: str, n: int, contenders: list[Contender], repeats: int) -> list[str]:
@@ -48,21 +48,27 @@ def compete(title: str, n: int, contenders: list[Contender], repeats: int) -> li
 
     Building an index counts in full, queries are scaled from those asked to all n.
     """
-    best = [float("inf")] * len(contenders)
+    best = np.full((len(contenders), 2), np.inf)
     for turn in range(repeats):
         for place, contender in enumerate(contenders):
             if turn > 0 and contender.queries is not None:
                 continue  # slow peers run once
-            build = seconds(contender.setup) if contender.setup else 0.0
+            build = seconds(contender.setup) if contender.setup else np.zeros(2)
             ask = seconds(contender.run) * (n / contender.queries if contender.queries else 1)
-            best[place] = min(best[place], build + ask)
-            print(f"  {contender.name}: {build + ask:.3f} s", flush=True)
-    lines = [f"## {title}", "", "| | seconds | × the first | recall |", "|---|---|---|---|"]
-    for contender, least in zip(contenders, best, strict=True):
+            best[place] = np.minimum(best[place], build + ask)
+            print(f"  {contender.name}: {(build + ask)[0]:.3f} s", flush=True)
+    lines = [
+        f"## {title}",
+        "",
+        "| | seconds | × the first | processor seconds | × the first | recall |",
+        "|---|---|---|---|---|---|",
+    ]
+    for contender, (least, busy) in zip(contenders, best, strict=True):
         scaled = f" (from {contender.queries})" if contender.queries else ""
         share = "" if contender.recall is None else f"{contender.recall:.3f}"
         lines.append(
-            f"| {contender.name} | {least:.4g}{scaled} | {least / best[0]:.2f} | {share} |"
+            f"| {contender.name} | {least:.4g}{scaled} | {least / best[0, 0]:.2f} | {busy:.4g} | "
+            f"{busy / best[0, 1]:.2f} | {share} |"
         )
     print("\n".join(lines), flush=True)
     return [*lines, ""]

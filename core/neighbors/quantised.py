@@ -79,7 +79,7 @@ def pays(rows: Rows) -> bool:
 
 def list_length(k: int) -> int:
     """Candidates kept for each row; on profiles of households they are mostly enough."""
-    return 2 * k + 24
+    return 3 * k + 24
 
 
 def nearest_quantised(
