@@ -185,7 +185,9 @@ def test_the_times_of_the_readme_are_those_that_were_measured():
     faiss = float(re.search(r"\| faiss [^|]*\| ([\d.]+) ", weeks)[1])
     assert f"{exact:.1f} s, {faiss / exact:.0f} times as fast as faiss" in text
     cube = (results / "cube.md").read_text(encoding="utf-8")
-    seconds, memory = re.search(r"\| cube \| ([\d.]+) (?:\| [\d.]+ ){2}\| ([\d,]+) \|", cube).groups()
+    seconds, memory = re.search(
+        r"\| cube \| ([\d.]+) (?:\| [\d.]+ ){2}\| ([\d,]+) \|", cube
+    ).groups()
     assert f"{float(seconds):.1f} s, {memory} MB" in text
 
 
