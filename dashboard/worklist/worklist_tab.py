@@ -36,8 +36,8 @@ _TITLES = {
 }
 _WIDTHS: dict[str, Any] = {
     "what": 84,
-    "verdict": 88,
-    "note": 140,
+    "verdict": 122,
+    "note": 120,
     "size": 92,
     "money": 78,
     "since": 84,
