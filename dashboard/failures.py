@@ -18,12 +18,14 @@ _HIDDEN = "…"
 # An apostrophe within a word is no quote.
 _QUOTED = re.compile(r"""(?<!\w)[bfru]?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 _UNFINISHED_QUOTE = re.compile(r"""(?<!\w)['"].*""")
-_WITH_DIGIT = re.compile(r"[^\s,;:=()\[\]{}<>]*\d[^\s,;:=()\[\]{}<>]*")
+_TOKEN = re.compile(r"[^\s,;:=()\[\]{}<>]+")
 # An error that a library quotes, as HoloViews does: "ValueError('lengths differ: 3 and 4')".
 _QUOTED_ERROR = re.compile(r"""["'](\w*(?:Error|Exception|Warning))\((.*)\)["']""", re.DOTALL)
 _WORD = re.compile(r"\w+")
 _HIDDEN_AGAIN = re.compile(r"…(?:[\s.,…-]*…)+")
 _PLACES = 4
+# Characters of an error that are looked at: what is wrong may be as long as a message can be.
+_LONGEST = 2_000
 
 
 def mask(text: str) -> str:
@@ -31,6 +33,7 @@ def mask(text: str) -> str:
 
     ``there is no household '1003' among 622`` becomes ``there is no household … among …``.
     """
+    text = text[:_LONGEST]
     before, error, after = text, "", ""
     if match := _QUOTED_ERROR.search(text):
         error = f"{match[1]}: {mask(match[2].strip(chr(34) + chr(39)))}"
@@ -40,9 +43,13 @@ def mask(text: str) -> str:
 
 def _mask_words(text: str) -> str:
     line = text.partition("\n")[0]
-    for pattern in (_QUOTED, _UNFINISHED_QUOTE, _WITH_DIGIT):
+    for pattern in (_QUOTED, _UNFINISHED_QUOTE):
         line = pattern.sub(_HIDDEN, line)
-    return line
+    return _TOKEN.sub(_without_digits, line)
+
+
+def _without_digits(token: re.Match[str]) -> str:
+    return _HIDDEN if any(sign.isdecimal() for sign in token[0]) else token[0]
 
 
 def describe_error(error: BaseException) -> str:

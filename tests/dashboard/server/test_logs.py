@@ -75,6 +75,12 @@ def test_what_is_quoted_or_has_a_digit_is_hidden(text, shown):
     assert mask(text) == shown
 
 
+@pytest.mark.parametrize("sign", ["x", "'", '"', "\\'", "Error(", "' "])
+def test_a_long_error_is_cut_before_it_is_masked(sign):
+    """One who sends a long value cannot keep the server busy with its refusal."""
+    assert len(mask(f"there is {sign * 1_000_000}")) <= 2_000
+
+
 def test_words_that_the_code_of_an_error_does_not_have_are_hidden():
     with pytest.raises(ValueError, match="a number") as caught:
         check_number("Mc" + "Coy")
