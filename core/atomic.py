@@ -106,7 +106,7 @@ def new_directory(path: Path, *, part_of: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def _partial(path: Path, *, private: bool) -> Iterator[Path]:
-    """Yield a name beside ``path`` that nobody else uses, and hold its lock."""
+    """Yield a name beside ``path`` that no other process uses, and hold its lock."""
     partial = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
     lock = FileLock(_lock_of(partial), mode=0o600 if private else 0o666, thread_local=False)
     with lock:

@@ -211,16 +211,13 @@ def _table(
     )
     reasons = np.full(len(p), NOTHING, object)
     for row in np.flatnonzero(unusual):
-        words = {"higher": "more than", "lower": "less than", "different": "otherwise than"}
-        reasons[row] = (
-            f"{labels[slot[row]]}: uses {words[direction[row]]} similar homes "
-            f"({number_words(used[row])} against {number_words(usual[row])} kWh)"
-        )
-        if direction[row] == "different":
-            reasons[row] = (
-                f"{labels[slot[row]]}: uses about as much as similar homes, "
-                "but in a different pattern"
+        how = "about as much as similar homes, but in a different pattern"
+        if direction[row] != "different":
+            how = (
+                f"{'more' if direction[row] == 'higher' else 'less'} than similar homes "
+                f"({number_words(used[row])} against {number_words(usual[row])} kWh)"
             )
+        reasons[row] = f"{labels[slot[row]]}: uses {how}"
     return pd.DataFrame(
         {
             "household": names[home],

@@ -267,7 +267,7 @@ def explain(
     """
     shift, blocks = surprise.window_shift(point), surprise.excess.shape[1]
     if abs(shift) < _NOTABLE_SHIFT:
-        how = "demand is distributed otherwise than its neighbours suggest"
+        how = "demand is that of its neighbours, but in a different pattern"
     else:
         how = f"demand is {'higher' if shift > 0 else 'lower'} than its neighbours suggest"
     if blocks == 1:

@@ -49,7 +49,7 @@ def _dimension(dataset: Any, cube: Any, progress: Progress) -> dict[str, Any] | 
     some = households.iloc[:: -(-len(households) // _DIMENSION_OF)].tolist()
     try:
         vectors = make_vectors(cube, dataset, households=some)
-    except InputError:  # nobody has readings enough
+    except InputError:  # no household has readings enough
         return None
     if len(vectors.x) < 3:
         return None

@@ -219,7 +219,7 @@ def _rows(table: Any) -> list[dict[str, Any]]:
 def render(result: dict[str, Any]) -> str:
     """Say what is on the list."""
     counts = ", ".join(f"{count} {verdict}" for verdict, count in result["counts"].items())
-    lines = [f"worklist      {counts or 'nobody is on it'}", ""]
+    lines = [f"worklist      {counts or 'no household is on it'}", ""]
     for case in result["cases"]:
         size = case.get("kwh_per_week")
         told = [case.get("reason") or ""]

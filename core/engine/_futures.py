@@ -15,7 +15,7 @@ _LOOK_SECONDS = 1.0
 
 
 def completed(client: "Client", futures: list["Future"], patience: float) -> Iterator["Future"]:
-    """Yield futures as they are done; raise where nobody is left to do the others."""
+    """Yield futures as they are done; raise where no worker is left to do the others."""
     from distributed import as_completed
 
     stream = as_completed(futures, loop=client.loop)

@@ -174,7 +174,7 @@ def make_grouping(
         if len(grouping.rest(name)) < LEAST_SIZE:
             raise InputError(
                 f"{what}: group {name!r} holds {len(kept[name])} of {len(households)} households, "
-                f"and nobody is left to compare it with; at least {LEAST_SIZE} others are needed"
+                f"and too few are left to compare it with; at least {LEAST_SIZE} others are needed"
             )
     return grouping
 

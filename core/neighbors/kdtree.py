@@ -139,7 +139,7 @@ class KDTreeIndex(Index):
 
         tree = self.tree
         if self.rows.x.dtype == np.uint8 and not are_bytes(points):
-            # Boxes of bytes are laid out otherwise than the numbers of these points.
+            # Boxes of bytes are laid out unlike the numbers of these points.
             tree = build(prepare(self.vectors, counts=False), self.settings["leaf_size"])
         n, m = len(self.vectors.x), len(points.x)
         sums, indices = empty_lists(m, k, np.float64)

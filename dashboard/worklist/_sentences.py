@@ -5,7 +5,7 @@ import pandas as pd
 from core.worklist import MoreLike, precision_by_detector
 
 EMPTY = (
-    "Nobody is on the worklist yet. Press F, or choose a verdict beside the map, to put the "
+    "No home is on the worklist yet. Press F, or choose a verdict beside the map, to put the "
     "selected home on it."
 )
 

@@ -290,7 +290,7 @@ def test_the_scan_tries_every_window(seed, blocks):
         (84, 12, 0.3, "Tue 18:00–24:00, demand is higher than its neighbours suggest"),
         (90, 12, -0.3, "Tue 21:00–Wed 03:00, demand is lower than its neighbours suggest"),
         (332, 8, 0.3, "Sun 22:00–Mon 02:00, demand is higher than its neighbours suggest"),
-        (0, 336, 0.01, "all week, demand is distributed otherwise than its neighbours suggest"),
+        (0, 336, 0.01, "all week, demand is that of its neighbours, but in a different pattern"),
     ],
 )
 def test_the_window_in_words(first, length, shift, words):

@@ -104,5 +104,5 @@ def test_only_groups_of_one():
 
 
 def test_one_group_that_holds_everybody_has_nobody_to_be_compared_with():
-    with pytest.raises(InputError, match="nobody is left to compare it with"):
+    with pytest.raises(InputError, match="too few are left to compare it with"):
         make_grouping({"a": ("1", "2", "3")}, tuple("123"), what="x")
