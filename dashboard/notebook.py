@@ -1,6 +1,5 @@
 """The page inside a notebook: served by Panel from the notebook's own process, in a frame."""
 
-import asyncio
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,15 +24,23 @@ def show_page(dataset: Dataset, *, height: int = HEIGHT) -> Any:
     height : int
         Of the frame, in pixels.
     """
-    try:
-        asyncio.get_running_loop()
-        from IPython.display import IFrame
-    except (RuntimeError, ImportError):
+    if not _is_in_notebook():
         raise InputError(
             f"explore shows the page in a notebook; elsewhere, run wattfold serve {dataset.path}"
-        ) from None
+        )
+    from IPython.display import IFrame
+
     server = _server_of(dataset.path.absolute())
     return IFrame(f"http://localhost:{server.port}/", width="100%", height=height)
+
+
+def _is_in_notebook() -> bool:
+    """Whether IPython runs as the kernel of a notebook, which has the loop that serves."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    return getattr(get_ipython(), "kernel", None) is not None
 
 
 @cache

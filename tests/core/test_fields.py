@@ -75,7 +75,8 @@ from dashboard.explore.settings_panel import field_widget
 from dashboard.state import Explorer
 
 households = pd.DataFrame({"household": ["a", "b"]})
-explorer = Explorer(types.SimpleNamespace(households=households, metadata=pd.DataFrame()))
+data.households, data.metadata = households, pd.DataFrame()
+explorer = Explorer(data)
 assert explorer.param.blur.bounds == (0.5, 4.0)
 explorer.take(blurred)
 assert explorer.config() == blurred
