@@ -7,7 +7,7 @@ takes a good part of a second.
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, Range1d
+from bokeh.models import ColumnDataSource, DatetimeTicker, FixedTicker, Range1d
 from bokeh.models.annotations import Legend
 from bokeh.plotting import figure
 
@@ -40,6 +40,8 @@ def make_figure(height: int, **options: Any) -> Any:
         axis.axis_label_text_font_size = "8.5pt"
         axis.major_label_text_font_size = "8pt"
         axis.axis_label_standoff = 3
+    if options.get("x_axis_type") == "datetime":
+        plot.xaxis.ticker = DatetimeTicker(desired_num_ticks=4)  # dates are long
     return plot
 
 

@@ -108,7 +108,7 @@ def append(
 
 @contextmanager
 def _locked(path: Path, progress: Progress) -> Iterator[None]:
-    """Let one process at a time change a dataset; whoever comes later waits, and may be stopped.
+    """Let one process at a time change a dataset; a later one waits, and may be stopped.
 
     The lock lies beside the directory, which is exchanged for another one.
     """
