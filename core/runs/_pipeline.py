@@ -5,16 +5,13 @@ then are the inputs of that stage loaded.
 """
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from core.anomalies import Surprise, measure_surprise
-from core.cube import Cube, build_cube, kept_cube
 from core.density import (
     HDR,
     MapTrust,
@@ -40,45 +37,28 @@ from core.quality import Quality, QualityReference, measure_embedding, prepare_r
 from core.quality.recall import Recall, recall
 from core.quality.reference import ALL_POINTS_LIMIT, DEFAULT_SAMPLE
 from core.readings import Dataset
+from core.runs._point_stages import KEPT_VECTORS_BYTES, PointStages
 from core.runs._shared_stages import SharedStages
+from core.runs._stage_cache import StageCache
 from core.runs._stage_entries import (
-    MapPoints,
-    pack_demand,
-    pack_embedding,
-    pack_hdr,
-    pack_neighbors,
-    pack_points,
-    pack_quality,
-    pack_surprise,
-    pack_trust,
-    pack_vectors,
-    unpack_demand,
-    unpack_embedding,
-    unpack_hdr,
-    unpack_neighbors,
-    unpack_points,
-    unpack_quality,
-    unpack_surprise,
-    unpack_trust,
-    unpack_vectors,
+    CHOICE,
+    EMBEDDING,
+    NEIGHBORS,
+    QUALITY,
+    RECALL,
+    SURPRISE,
+    TRUST,
+    BackendChoice,
+    HDRFormat,
 )
-from core.runs._stage_log import STAGES, StageLog
+from core.runs._stage_log import StageLog
 from core.runs.checkpoints import StoredCheckpoints
 from core.runs.config import AUTO, RunConfig
-from core.runs.digests import Digests
-from core.runs.store import StageResult, Store
-from core.vectors import Vectors, make_vectors
-from core.vectors.mean_demand import WeekDemand, sum_demand
-
-# Vectors are made of the cube about as fast as they are read: only small ones are kept. So is
-# what a search builds of them, which may take several times their memory.
-KEPT_VECTORS_BYTES = 64 * 2**20
-
-# The name, among the facts of an entry, of how long it took to compute.
-_SECONDS = "seconds"
+from core.runs.store import Store
+from core.vectors import Vectors
 
 
-class Pipeline:
+class Pipeline(PointStages):
     """The stages of one config, each fetched or computed when it is asked for.
 
     Parameters
@@ -108,23 +88,24 @@ class Pipeline:
         threads: int | None = None,
         engine: Engine | None = None,
     ) -> None:
-        self.dataset = dataset
-        self.config = config
-        self.log = log
-        self.shared = shared
-        self.store = store
-        self.threads = threads
-        self.engine = engine or Local(threads)
-        self.digests = Digests(dataset, config)
+        super().__init__(
+            dataset,
+            config,
+            log=log,
+            shared=shared,
+            cache=StageCache(store, log),
+            threads=threads,
+            engine=engine or Local(threads),
+        )
 
     def graph_stored(self) -> bool:
         """Whether the store holds the neighbours, so that only the map is to be made."""
         digest = self._stored_graph()
-        return self.store is not None and digest is not None and self.store.has("neighbors", digest)
+        return digest is not None and self.cache.has("neighbors", digest)
 
     def _stored_graph(self) -> str | None:
         """The digest of the neighbours, if all that it depends on is known."""
-        points = self._stored_points()
+        points = self.stored_points()
         if points is None:
             return None
         n = len(points.units)
@@ -135,10 +116,9 @@ class Pipeline:
     def stored(self) -> bool:
         """Whether the store holds the result of every stage."""
         digest = self._stored_graph()
-        entry = None if self.store is None or digest is None else self._fetch("neighbors", digest)
-        if self.store is None or entry is None:
+        neighbors = None if digest is None else self.cache.get("neighbors", digest, NEIGHBORS)
+        if neighbors is None:
             return False
-        neighbors = unpack_neighbors(entry)
         n = len(neighbors.indices)
         near = self._nearest(neighbors)
         embedding = self.digests.embedding(neighbors)
@@ -152,104 +132,7 @@ class Pipeline:
             wanted["quality"] = self.digests.measured(embedding, n)
             if _is_estimated(neighbors):
                 wanted["recall"] = self.digests.measured(near.digest, n)
-        return all(self.store.has(stage, digest) for stage, digest in wanted.items())
-
-    # Cube and vectors
-
-    def cube(self) -> Cube:
-        """Return the counts."""
-        cube: Cube = self.shared.get_or_make("cube", self.digests.cube, self._build_cube)
-        return cube
-
-    def _build_cube(self) -> Cube:
-        def kept() -> Cube | None:
-            return kept_cube(self.dataset, bins=bins, reference_households=reference, period=period)
-
-        bins, reference = self.config.bins, self.digests.reference_households
-        period = self.config.period
-        cube = kept()
-        if cube is not None:
-            return cube
-        with self._computing("cube", self.digests.cube):
-            cube = kept()  # beside the readings, not in the store
-            if cube is not None:
-                return cube
-            with self.log.stage("cube") as report:
-                return build_cube(
-                    self.dataset,
-                    bins=bins,
-                    reference_households=reference,
-                    period=period,
-                    threads=self.threads,
-                    engine=self.engine,
-                    progress=report,
-                )
-
-    def points(self) -> MapPoints:
-        """Return what the points are."""
-        with self._found_or_computing("points", self.digests.vectors) as entry:
-            if entry is not None:
-                return unpack_points(entry)
-            vectors = self.vectors()
-            points = MapPoints.of(self.cube(), vectors, self._mean_demand(vectors.units))
-            self._keep("points", self.digests.vectors, pack_points(points))
-            return points
-
-    def _stored_points(self) -> MapPoints | None:
-        entry = self._fetch("points", self.digests.vectors)
-        return None if entry is None else unpack_points(entry)
-
-    def _mean_demand(self, units: pd.DataFrame) -> np.ndarray:
-        """Mean demand of every point, in kWh per interval."""
-        demand: WeekDemand = self.shared.get_or_make(
-            "demand", self.digests.demand, self._week_demand
-        )
-        codes = pd.Index(self.dataset.households["household"]).get_indexer(units["household"])
-        if "slot" in units:
-            return demand.mean_of_slots(codes, units["slot"].to_numpy(), self.config.window)
-        slots = self.digests.slots
-        return demand.mean_of_households(codes, slice(None) if slots is None else slots)
-
-    def _week_demand(self) -> WeekDemand:
-        with self._found_or_computing("demand", self.digests.demand) as entry:
-            if entry is not None:
-                return unpack_demand(entry)
-            with self.log.stage("vectors") as report:
-                demand = sum_demand(
-                    self.dataset, period=self.config.period, threads=self.threads, progress=report
-                )
-            self._keep("demand", self.digests.demand, pack_demand(demand))
-            return demand
-
-    def vectors(self) -> Vectors:
-        """Return the vectors."""
-        vectors: Vectors = self.shared.get_or_make(
-            "vectors", self.digests.vectors, self._make_vectors
-        )
-        return vectors
-
-    def _make_vectors(self) -> Vectors:
-        entry, points = self._fetch("vectors", self.digests.vectors), self._stored_points()
-        if entry is not None and points is not None:
-            return unpack_vectors(entry, points, self.config)
-        cube = self.cube()
-        with self.log.stage("vectors") as report:
-            vectors = make_vectors(
-                cube,
-                self.dataset,
-                unit=self.config.unit,
-                distance=self.config.distance,
-                window=self.config.window,
-                households=self.config.households,
-                household=self.config.household,
-                slots=self.digests.slots,
-                minimum_sample=self.config.minimum_sample,
-                threads=self.threads,
-                progress=report,
-            )
-        if vectors.x.nbytes <= KEPT_VECTORS_BYTES:
-            self._keep("vectors", self.digests.vectors, pack_vectors(vectors))
-        return vectors
+        return all(self.cache.has(stage, digest) for stage, digest in wanted.items())
 
     # Neighbours and embedding
 
@@ -257,15 +140,14 @@ class Pipeline:
         """Return the neighbours of the n points, as many as the method needs."""
         k = self._neighbors_needed(n)
         backend, parameters = self._known_backend(k) or self._choose_backend(k)
-        digest = self._neighbors_digest(n, k, backend, parameters)
-        with self._found_or_computing("neighbors", digest) as entry:
-            if entry is not None:
-                return unpack_neighbors(entry)
+
+        def search() -> Neighbors:
             vectors = self.vectors()
             with self.log.stage("neighbors") as report:
-                neighbors = self._search(vectors, k, backend, parameters, report)
-            self._keep("neighbors", digest, pack_neighbors(neighbors))
-            return neighbors
+                return self._search(vectors, k, backend, parameters, report)
+
+        digest = self._neighbors_digest(n, k, backend, parameters)
+        return self.cache.get_or_compute("neighbors", digest, NEIGHBORS, search)
 
     def _search(
         self,
@@ -334,30 +216,28 @@ class Pipeline:
         """The backend and its parameters; None where ``auto`` has not chosen for this search."""
         if self.config.neighbors != AUTO:
             return self.config.neighbors, self.config.neighbors_parameters
-        entry = self._fetch("choice", self.digests.choice(k))
-        if entry is None:
-            return None
-        return entry.facts["backend"], BACKENDS.settings(entry.facts["backend"], {})
+        choice = self.cache.get("choice", self.digests.choice(k), CHOICE)
+        return None if choice is None else (choice.backend, BACKENDS.settings(choice.backend, {}))
 
     def _choose_backend(self, k: int) -> tuple[str, Mapping[str, Any]]:
-        with self._found_or_computing("choice", self.digests.choice(k)) as entry:
-            if entry is None:
-                backend = choose_backend(self.vectors(), k=k, threads=self.threads)
-                entry = StageResult(facts={"backend": backend})
-                self._keep("choice", self.digests.choice(k), entry)
-        return entry.facts["backend"], BACKENDS.settings(entry.facts["backend"], {})
+        def choose() -> BackendChoice:
+            return BackendChoice(choose_backend(self.vectors(), k=k, threads=self.threads))
+
+        backend = self.cache.get_or_compute(
+            "choice", self.digests.choice(k), CHOICE, choose
+        ).backend
+        return backend, BACKENDS.settings(backend, {})
 
     def embedding(self, neighbors: Neighbors) -> tuple[Embedding, str]:
         """Return the map and its digest."""
         config = self.config
-        digest = self.digests.embedding(neighbors)
-        with self._found_or_computing("embedding", digest) as entry:
-            if entry is not None:
-                return unpack_embedding(entry), digest
+        digest, store = self.digests.embedding(neighbors), self.cache.store
+        checkpoints = None if store is None else StoredCheckpoints(store, digest)
+
+        def lay_out() -> Embedding:
             vectors = self.vectors()
-            checkpoints = None if self.store is None else StoredCheckpoints(self.store, digest)
             with self.log.stage("embedding") as report:
-                embedding = embed(
+                return embed(
                     config.method,
                     neighbors,
                     vectors,
@@ -368,10 +248,11 @@ class Pipeline:
                     checkpoints=checkpoints,
                     **config.method_parameters,
                 )
-            self._keep("embedding", digest, pack_embedding(embedding))
-            if checkpoints is not None:
-                checkpoints.clear()
-            return embedding, digest
+
+        embedding = self.cache.get_or_compute("embedding", digest, EMBEDDING, lay_out)
+        if checkpoints is not None:
+            checkpoints.clear()
+        return embedding, digest
 
     # Quality and density
 
@@ -392,17 +273,16 @@ class Pipeline:
     def quality(self, embedding: Embedding, embedding_digest: str) -> Quality:
         """Return how faithful the map is."""
         n = len(embedding.y)
-        digest = self.digests.measured(embedding_digest, n)
-        with self._found_or_computing("quality", digest) as entry:
-            if entry is not None:
-                return unpack_quality(entry)
+
+        def measure() -> Quality:
             self.vectors()
             with self.log.stage("quality") as report:
-                quality = measure_embedding(
+                return measure_embedding(
                     self._reference(n, report), embedding.y, threads=self.threads, progress=report
                 )
-            self._keep("quality", digest, pack_quality(quality))
-            return quality
+
+        digest = self.digests.measured(embedding_digest, n)
+        return self.cache.get_or_compute("quality", digest, QUALITY, measure)
 
     def recall(self, neighbors: Neighbors) -> Recall | None:
         """Return the share of true neighbours, if it is known or asked for."""
@@ -411,13 +291,11 @@ class Pipeline:
         if not self.config.quality or not _is_estimated(neighbors):
             return None
         near = self._nearest(neighbors)
-        digest = self.digests.measured(near.digest, near.n)
-        with self._found_or_computing("recall", digest) as entry:
-            if entry is not None:
-                return Recall(**entry.facts)
+
+        def measure() -> Recall:
             self.vectors()
             with self.log.stage("quality") as report:
-                measured = recall(
+                return recall(
                     near,
                     self._truth(near, report),
                     sample=None if near.n <= ALL_POINTS_LIMIT else DEFAULT_SAMPLE,
@@ -425,19 +303,20 @@ class Pipeline:
                     threads=self.threads,
                     progress=report,
                 )
-            self._keep("recall", digest, StageResult(facts=asdict(measured)))
-            return measured
+
+        digest = self.digests.measured(near.digest, near.n)
+        return self.cache.get_or_compute("recall", digest, RECALL, measure)
 
     def _truth(self, found: Neighbors, report: Progress) -> Neighbors | Vectors:
         """What to compare neighbours with: the exact ones, of all points if they are not many."""
         if found.n > ALL_POINTS_LIMIT:
             return self.vectors()
         digest = self.digests.neighbors("exact", {}, found.k)
-        entry = None if self.store is None else self.store.get("neighbors", digest)
-        if entry is not None:
-            return Neighbors(entry.arrays["indices"], entry.arrays["distances"], "exact")
 
         def search() -> Neighbors:
+            stored = self.cache.store and self.cache.store.get("neighbors", digest)
+            if stored:
+                return Neighbors(stored.arrays["indices"], stored.arrays["distances"], "exact")
             return find_neighbors(
                 self.vectors(), k=found.k, backend="exact", threads=self.threads, progress=report
             )
@@ -454,14 +333,13 @@ class Pipeline:
         near = self._nearest(neighbors)
         # Of the graph alone: all methods share it, t-SNE with its wider graph included.
         digest = self.digests.surprise(near)
-        with self._found_or_computing("surprise", digest) as entry:
-            if entry is not None:
-                return unpack_surprise(entry)
+
+        def measure() -> Surprise:
             vectors = self.vectors()
             with self.log.stage("density") as report:
-                surprise = measure_surprise(vectors, near, threads=self.threads, progress=report)
-            self._keep("surprise", digest, pack_surprise(surprise))
-            return surprise
+                return measure_surprise(vectors, near, threads=self.threads, progress=report)
+
+        return self.cache.get_or_compute("surprise", digest, SURPRISE, measure)
 
     def _metric(
         self, neighbors: Neighbors, embedding: Embedding, embedding_digest: str, report: Progress
@@ -486,16 +364,15 @@ class Pipeline:
 
     def trust(self, neighbors: Neighbors, embedding: Embedding, embedding_digest: str) -> MapTrust:
         """Return how far to trust the map at every point."""
-        digest = self.digests.trust(embedding_digest)
-        with self._found_or_computing("trust", digest) as entry:
-            if entry is not None:
-                return unpack_trust(entry)
+
+        def measure() -> MapTrust:
             with self.log.stage("density") as report:
                 metric = self._metric(neighbors, embedding, embedding_digest, report)
                 indices = self._nearest(neighbors).indices
-                trust = measure_trust(embedding.y, indices, metric, threads=self.threads)
-            self._keep("trust", digest, pack_trust(trust))
-            return trust
+                return measure_trust(embedding.y, indices, metric, threads=self.threads)
+
+        digest = self.digests.trust(embedding_digest)
+        return self.cache.get_or_compute("trust", digest, TRUST, measure)
 
     def density(
         self,
@@ -506,10 +383,8 @@ class Pipeline:
     ) -> HDR:
         """Return density, levels and ranks."""
         config = self.config
-        digest = self.digests.density(embedding_digest)
-        with self._found_or_computing("density", digest) as entry:
-            if entry is not None:
-                return unpack_hdr(entry, n_anomalies=config.n_anomalies)
+
+        def estimate() -> HDR:
             with self.log.stage("density") as report:
                 isolation = np.zeros(neighbors.n)
                 if neighbors.k:
@@ -532,45 +407,11 @@ class Pipeline:
             if metric is None and config.density == "corrected":
                 why = "all points are in one place: there is no distortion to correct for"
                 hdr = replace(hdr, notices=(*hdr.notices, why))
-            self._keep("density", digest, pack_hdr(hdr))
             return hdr
 
-    # The store
-
-    def _fetch(self, stage: str, digest: str) -> StageResult | None:
-        entry = None if self.store is None else self.store.get(stage, digest)
-        if entry is None or _SECONDS not in entry.facts:
-            return entry
-        facts = dict(entry.facts)
-        self.log.earlier[stage] = facts.pop(_SECONDS)
-        return replace(entry, facts=facts)
-
-    @contextmanager
-    def _found_or_computing(self, stage: str, digest: str) -> Iterator[StageResult | None]:
-        """Yield a stored entry, or None to the one caller that computes it; all others wait."""
-        entry = self._fetch(stage, digest)
-        if entry is not None:
-            yield entry
-            return
-        with self._computing(stage, digest):
-            yield self._fetch(stage, digest)
-
-    def _computing(self, stage: str, digest: str) -> AbstractContextManager[None]:
-        if self.store is None:
-            return nullcontext()
-        return self.store.computing(stage, digest, waiting=self.log.wait)
-
-    def _keep(self, stage: str, digest: str, entry: StageResult) -> None:
-        if self.store is None:
-            return
-        if stage in STAGES:
-            seconds = self.log.computed_in()[stage]
-            entry = replace(entry, facts={**entry.facts, _SECONDS: seconds})
-        try:
-            self.store.put(stage, digest, entry)
-        except OSError as error:
-            why = f"{self.store.path}: {error.strerror or error}"
-            self.log.note(f"results are not kept for the next time: {why}")
+        digest = self.digests.density(embedding_digest)
+        form = HDRFormat(n_anomalies=config.n_anomalies)
+        return self.cache.get_or_compute("density", digest, form, estimate)
 
 
 def _is_estimated(neighbors: Neighbors) -> bool:

@@ -1,7 +1,8 @@
 """Results of stages as entries of the store, and back."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -12,13 +13,13 @@ from core.density import HDR, Contours, MapTrust, assign_levels, typical_points
 from core.embedding import Embedding
 from core.neighbors import Neighbors
 from core.quality import Quality
+from core.quality.recall import Recall
 from core.runs.config import RunConfig
 from core.runs.store import StageResult
 from core.vectors import Vectors
 from core.vectors.mean_demand import WeekDemand
 
-_HDR_ARRAYS = ("density", "rank", "thresholds", "bandwidth")
-_CONTOURS = "contours_"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,19 +66,99 @@ class MapPoints:
         )
 
 
-def pack_points(points: MapPoints) -> StageResult:
-    """Tables of the units, and the rest as facts."""
-    facts = {name: getattr(points, name) for name in ("blocks", "filled_slots")}
-    return StageResult(
-        {"edges": points.edges, "population": points.population},
-        tables={"units": points.units, "left_out": points.left_out},
-        facts={**facts, "notices": points.notices},
-    )
+@dataclass(frozen=True)
+class BackendChoice:
+    """The backend that ``auto`` chose for a search."""
+
+    backend: str
 
 
-def unpack_points(entry: StageResult) -> MapPoints:
-    """Undo :func:`pack_points`."""
-    return MapPoints(**{**entry.arrays, **entry.tables, **_with_tuples(entry.facts, "notices")})
+class EntryFormat(Generic[T]):
+    """How a result is written as an entry of the store, and made of one again.
+
+    By default a dataclass: its arrays, its tables, and as facts what JSON can hold.
+    """
+
+    def __init__(self, kind: type[T]) -> None:
+        self._kind = kind
+
+    def pack(self, result: T) -> StageResult:
+        """The entry of a result."""
+        values = {name: getattr(result, name) for name in self._names}
+        arrays = {name: each for name, each in values.items() if isinstance(each, np.ndarray)}
+        tables = {name: each for name, each in values.items() if isinstance(each, pd.DataFrame)}
+        facts = {
+            name: dict(each) if isinstance(each, Mapping) else each
+            for name, each in values.items()
+            if name not in arrays and name not in tables
+        }
+        return StageResult(arrays, tables, facts)
+
+    def unpack(self, entry: StageResult) -> T:
+        """The result of an entry."""
+        return self._kind(**entry.arrays, **entry.tables, **_with_tuples(entry.facts))
+
+    @property
+    def _names(self) -> list[str]:
+        return [each.name for each in fields(self._kind)]  # type: ignore[arg-type]
+
+
+class HDRFormat(EntryFormat[HDR]):
+    """Arrays and contours; anomalies are the first of the ranks, levels follow from the density."""
+
+    _ARRAYS = ("density", "rank", "thresholds", "bandwidth")
+    _CONTOURS = "contours_"
+
+    def __init__(self, *, n_anomalies: int) -> None:
+        super().__init__(HDR)
+        self._n_anomalies = n_anomalies
+
+    def pack(self, result: HDR) -> StageResult:
+        """The entry of a result."""
+        arrays = {name: getattr(result, name) for name in self._ARRAYS}
+        arrays |= {self._CONTOURS + name: value for name, value in vars(result.contours).items()}
+        return StageResult(arrays, facts={"rank_by": result.rank_by, "notices": result.notices})
+
+    def unpack(self, entry: StageResult) -> HDR:
+        """The result of an entry."""
+        arrays = {name: entry.arrays[name] for name in self._ARRAYS}
+        contours = {
+            name.removeprefix(self._CONTOURS): array
+            for name, array in entry.arrays.items()
+            if name.startswith(self._CONTOURS)
+        }
+        level = assign_levels(arrays["density"], arrays["thresholds"])
+        return HDR(
+            **{**arrays, **_with_tuples(entry.facts)},
+            level=level,
+            typical=typical_points(arrays["density"], level),
+            anomalies=np.argsort(arrays["rank"])[: self._n_anomalies],
+            contours=Contours(**contours),
+        )
+
+
+class QualityFormat(EntryFormat[Quality]):
+    """Facts, with the ends of the intervals in pairs."""
+
+    def __init__(self) -> None:
+        super().__init__(Quality)
+
+    def unpack(self, entry: StageResult) -> Quality:
+        """The result of an entry."""
+        quality = super().unpack(entry)
+        pairs = {name: (low, high) for name, (low, high) in quality.intervals.items()}
+        return replace(quality, intervals=pairs)
+
+
+POINTS = EntryFormat(MapPoints)
+DEMAND = EntryFormat(WeekDemand)
+CHOICE = EntryFormat(BackendChoice)
+NEIGHBORS = EntryFormat(Neighbors)
+EMBEDDING = EntryFormat(Embedding)
+QUALITY = QualityFormat()
+RECALL = EntryFormat(Recall)
+SURPRISE = EntryFormat(Surprise)
+TRUST = EntryFormat(MapTrust)
 
 
 def pack_vectors(vectors: Vectors) -> StageResult:
@@ -102,119 +183,6 @@ def unpack_vectors(entry: StageResult, points: MapPoints, config: RunConfig) -> 
     )
 
 
-def pack_neighbors(neighbors: Neighbors) -> StageResult:
-    """Two arrays, and the backend that found them."""
-    return StageResult(
-        {"indices": neighbors.indices, "distances": neighbors.distances},
-        facts={
-            "backend": neighbors.backend,
-            "parameters": dict(neighbors.parameters),
-            "notices": neighbors.notices,
-        },
-    )
-
-
-def unpack_neighbors(entry: StageResult) -> Neighbors:
-    """Undo :func:`pack_neighbors`."""
-    return Neighbors(**{**entry.arrays, **_with_tuples(entry.facts, "notices")})
-
-
-def pack_embedding(embedding: Embedding) -> StageResult:
-    """Coordinates, and how they came about."""
-    arrays = {"y": embedding.y}
-    if embedding.eigenvalues is not None:
-        arrays["eigenvalues"] = embedding.eigenvalues
-    facts = {
-        "method": embedding.method,
-        "parameters": dict(embedding.parameters),
-        "components": embedding.components,
-        "landmarks": embedding.landmarks,
-        "notices": embedding.notices,
-    }
-    return StageResult(arrays, facts=facts)
-
-
-def unpack_embedding(entry: StageResult) -> Embedding:
-    """Undo :func:`pack_embedding`."""
-    return Embedding(**{**entry.arrays, **_with_tuples(entry.facts, "notices")})
-
-
-def pack_quality(quality: Quality) -> StageResult:
-    """All facts."""
-    return StageResult(
-        facts={
-            **quality.measures(),
-            "k": quality.k,
-            "n": quality.n,
-            "sample_size": quality.sample_size,
-            "intervals": dict(quality.intervals),
-            "notices": quality.notices,
-        }
-    )
-
-
-def unpack_quality(entry: StageResult) -> Quality:
-    """Undo :func:`pack_quality`."""
-    facts = _with_tuples(entry.facts, "notices")
-    facts["intervals"] = {name: tuple(ends) for name, ends in facts["intervals"].items()}
-    return Quality(**facts)
-
-
-def pack_surprise(surprise: Surprise) -> StageResult:
-    """All arrays."""
-    return StageResult(dict(vars(surprise)))
-
-
-def unpack_surprise(entry: StageResult) -> Surprise:
-    """Undo :func:`pack_surprise`."""
-    return Surprise(**entry.arrays)
-
-
-def pack_hdr(hdr: HDR) -> StageResult:
-    """Arrays; anomalies are the first of the ranks, and levels follow from the density."""
-    arrays = {name: getattr(hdr, name) for name in _HDR_ARRAYS}
-    arrays |= {_CONTOURS + name: value for name, value in vars(hdr.contours).items()}
-    return StageResult(arrays, facts={"rank_by": hdr.rank_by, "notices": hdr.notices})
-
-
-def unpack_hdr(entry: StageResult, *, n_anomalies: int) -> HDR:
-    """Undo :func:`pack_hdr`."""
-    arrays = {name: entry.arrays[name] for name in _HDR_ARRAYS}
-    contours = {
-        name.removeprefix(_CONTOURS): array
-        for name, array in entry.arrays.items()
-        if name.startswith(_CONTOURS)
-    }
-    level = assign_levels(arrays["density"], arrays["thresholds"])
-    return HDR(
-        **{**arrays, **_with_tuples(entry.facts, "notices")},
-        level=level,
-        typical=typical_points(arrays["density"], level),
-        anomalies=np.argsort(arrays["rank"])[:n_anomalies],
-        contours=Contours(**contours),
-    )
-
-
-def pack_trust(trust: MapTrust) -> StageResult:
-    """All arrays."""
-    return StageResult(dict(vars(trust)))
-
-
-def unpack_trust(entry: StageResult) -> MapTrust:
-    """Undo :func:`pack_trust`."""
-    return MapTrust(**entry.arrays)
-
-
-def pack_demand(demand: WeekDemand) -> StageResult:
-    """All arrays."""
-    return StageResult(dict(vars(demand)))
-
-
-def unpack_demand(entry: StageResult) -> WeekDemand:
-    """Undo :func:`pack_demand`."""
-    return WeekDemand(**entry.arrays)
-
-
-def _with_tuples(facts: Any, *names: str) -> dict[str, Any]:
+def _with_tuples(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Facts with the tuples that JSON turned into lists."""
-    return {name: tuple(value) if name in names else value for name, value in facts.items()}
+    return {name: tuple(each) if isinstance(each, list) else each for name, each in facts.items()}

@@ -16,7 +16,7 @@ from core.runs.forecast import Forecast, forecast
 from dashboard.jobs import FollowedJob, coalesced, run_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
-from dashboard.state.explorer import point_noun
+from dashboard.state.point_facts import point_noun
 from dashboard.widgets import JobStatus, PlainText, column, duration, row
 
 # What takes longer waits for Run.

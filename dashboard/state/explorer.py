@@ -1,23 +1,22 @@
 """The state of the Explore tab: settings, the run on the map, selected points; no widgets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import param
 
-from core.anomalies import Anomalies, explain
+from core.anomalies import Anomalies
 from core.errors import InputError
 from core.readings import Dataset
 from core.runs import Run, RunConfig
 from core.runs.anomaly_stage import UNITS
 from core.runs.forecast import count_points
 from core.scene import MapScene, map_scene
-from core.scene.coloring import HDR, level_text
+from core.scene.coloring import HDR
 from core.scene.map_scene import contour_lines
 from dashboard.state.flagged_homes import FlaggedHomes
-from dashboard.state.map_colors import BETWEEN, SEGMENTS, MapColors
+from dashboard.state.point_facts import PointFacts, rows_of
 from dashboard.state.session_file import MAXIMUM_NOTE, MAXIMUM_NOTES
 from dashboard.state.unusual_homes import BY_EVIDENCE, BY_SIZE, UnusualHomes
 from dashboard.state.view_state import (
@@ -33,7 +32,7 @@ UNUSUAL, ISOLATED = "unusual", "isolated"
 _UNUSUAL_MARKS = "unusual homes"
 
 
-class Explorer(MapColors):
+class Explorer(PointFacts):
     """The settings that make a run, the run on the map, and the points that are selected."""
 
     layers: Any = param.ListSelector(
@@ -181,7 +180,7 @@ class Explorer(MapColors):
         for place, (row, name) in enumerate(zip(points, view.names, strict=False)):
             if names.iat[row] != name:
                 # Of another version, which left other points out: found by its name.
-                found = _rows_of(run, [name])
+                found = rows_of(run, [name])
                 if not found:
                     raise InputError(f"{name} is not on this map")
                 points[place] = found[0]
@@ -230,8 +229,8 @@ class Explorer(MapColors):
         return {
             "color_by": self.color_by if self.color_by in self.color_choices(run) else HDR,
             "hidden": [],
-            "selected": [*_rows_of(run, selected), self._first_row(run)][0],
-            "pins": _rows_of(run, pinned),
+            "selected": [*rows_of(run, selected), self._first_row(run)][0],
+            "pins": rows_of(run, pinned),
             "chosen": np.empty(0, np.int64),
             "ranges": None,
         }
@@ -304,105 +303,14 @@ class Explorer(MapColors):
             contours=contour_lines(self.run.hdr, safe=self.safe_colors) if contours else (),
         )
 
-    def label(self, row: int) -> str:
-        """The name of a point on this map."""
-        return str(self.run.units["label"].iat[row])
-
-    def full_name(self, row: int) -> str:
-        """The name of a point on any map: a half-hour is named with its household."""
-        label = self.label(row)
-        return f"{self.household_of(row)} {label}" if self.run.config.unit == "slots" else label
-
-    def household_of(self, row: int) -> str:
-        """The household of a point."""
-        return str(self.run.units["household"].iat[row])
-
-    def place(self, row: int) -> str:
-        """Where a point stands, in words."""
-        unit = self.run.units.iloc[row]
-        return (
-            f"mean {unit['mean_kwh']:.3g} kWh per interval · {unit['m']:,} readings\n"
-            f"Isolated on this map: rank {self.run.hdr.rank[row]:,} of {self.run.n:,} · "
-            f"{level_text(self.run.hdr.labels[row])}"
-        )
-
-    def explanation(self, row: int) -> str:
-        """When and how a point differs from what its neighbours suggest, in words."""
-        text = explain(
-            self.run.surprise,
-            row,
-            slots=self._slots_of_blocks(),
-            interval_minutes=self.dataset.interval_minutes,
-        )
-        return text[0].upper() + text[1:] + "."
-
-    def _slots_of_blocks(self) -> np.ndarray | None:
-        from core.slots import parse_slots
-
-        text = self.run.config.slots
-        return None if text is None else parse_slots(text, self.dataset.interval_minutes)
-
-    def metadata(self, row: int) -> Mapping[str, str]:
-        """What is known of a point's household."""
-        household = self.dataset.metadata.iloc[self.dataset.code(self.household_of(row))]
-        return {
-            str(name): "not known" if pd.isna(value) else f"{value}"
-            for name, value in household.items()
-        }
-
-    def neighbors_of(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of a point's K neighbours and their distances, nearest first."""
-        k = self.run.config.k
-        found = self.run.neighbors
-        return found.indices[row, :k], found.distances[row, :k]
-
-    def difference_shares(self, distances: np.ndarray) -> np.ndarray:
-        """Distances as shares of the largest that there can be: 1 is nothing in common."""
-        config = self.run.config
-        blocks = 1
-        if config.unit == "profiles":
-            chosen = self._slots_of_blocks()
-            blocks = self.dataset.slots_per_week if chosen is None else len(chosen)
-        return distances / (blocks**0.5 if config.distance == "hellinger" else blocks)
-
-    def table(self, rows: Sequence[int] | np.ndarray) -> pd.DataFrame:
-        """Points with their rank, HDR and what is known of their households."""
-        run, rows = self.run, np.asarray(rows, np.int64)
-        own = {"label", "household", "slot", "m", "mean_kwh"}
-        units = run.units.iloc[rows].reset_index(drop=True)
-        table = pd.DataFrame(
-            {
-                "rank": run.hdr.rank[rows],
-                "what": units["label"],
-                "density region": [level_text(label) for label in run.hdr.labels[rows]],
-                "mean kWh": units["mean_kwh"],
-                "readings": units["m"],
-            }
-        )
-        known = units[[name for name in units.columns if name not in own]]
-        taken = [*table.columns, "segment"]
-        known = known.rename(columns={name: f"{name} (known)" for name in taken})
-        if SEGMENTS in self.labels:
-            names = [name or BETWEEN for name in self.labels_of(SEGMENTS, rows)]
-            known.insert(0, "segment", names)
-        return pd.concat([table, known], axis="columns")
-
-    def typical(self) -> int:
-        """The most typical point."""
-        return int(np.argmax(self.run.hdr.density))
-
     # Selection
 
     def select_label(self, label: str) -> bool:
         """Select the point of that name; return whether there is one."""
-        rows = _rows_of(self.run, [label])
+        rows = rows_of(self.run, [label])
         if rows:
             self.selected = rows[0]
         return bool(rows)
-
-    def rows_of(self, labels: Sequence[str]) -> list[int]:
-        """The points of these names, as far as the map has them."""
-        return _rows_of(self.run, labels)
 
     def step(self, by: int) -> None:
         """Go to the next or the previous point of the list."""
@@ -446,16 +354,3 @@ def _last_row(view: ViewState) -> int:
     """The last row that a view names, -1 if it names none."""
     chosen = zip(view.chosen[::2], view.chosen[1::2], strict=True)
     return max([-1, *view.points, *(start + length - 1 for start, length in chosen)])
-
-
-def point_noun(unit: str, interval_minutes: int) -> str:
-    """What the points of a map are, in words."""
-    if unit in ("profiles", "households"):
-        return "households"
-    return {30: "half-hours", 60: "hours", 15: "quarter-hours"}.get(interval_minutes, "intervals")
-
-
-def _rows_of(run: Run, labels: Sequence[str]) -> list[int]:
-    names = run.units["label"].to_numpy()
-    found = [np.flatnonzero(names == label) for label in labels]
-    return [int(rows[0]) for rows in found if len(rows)]

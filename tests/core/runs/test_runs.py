@@ -18,7 +18,17 @@ from core.errors import Cancelled, InputError
 from core.neighbors import BACKENDS, build_index, find_neighbors
 from core.quality import MEASURES, measure_quality, prepare_reference
 from core.readings import Dataset
-from core.runs import STAGES, RunConfig, Runner, Store, _pipeline, command_line, python_lines, run
+from core.runs import (
+    STAGES,
+    RunConfig,
+    Runner,
+    Store,
+    _pipeline,
+    _point_stages,
+    command_line,
+    python_lines,
+    run,
+)
 from core.runs.digests import Digests
 from core.runs.result import join_metadata
 from core.vectors import make_vectors
@@ -217,7 +227,7 @@ def test_a_run_gives_the_numbers_of_its_stages_cold_and_warm(demo, store, fields
 def test_stored_vectors_are_those_that_were_made(demo, store, monkeypatch):
     results = []
     for limit in (0, 10**9):
-        monkeypatch.setattr(_pipeline, "KEPT_VECTORS_BYTES", limit)
+        monkeypatch.setattr(_point_stages, "KEPT_VECTORS_BYTES", limit)
         other = Store(store.path / str(limit))
         run(demo, config(), store=other)
         stages: list[str] = []
