@@ -13,7 +13,8 @@ run: .venv/installed $(DEMO)/manifest.json
 
 test: .venv/installed-test
 	sh tests/get_chromium.sh
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	sh tests/get_nginx.sh
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 soak: .venv/installed-test
 	$(PIP) -e '.[fuzz]'

@@ -10,8 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-CONFIGURATION = Path(__file__).parents[2] / "deploy" / "nginx.conf"
-PROGRAM = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
+ROOT = Path(__file__).parents[2]
+CONFIGURATION = ROOT / "deploy" / "nginx.conf"
+PROGRAM = shutil.which(
+    "nginx", path=f"/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin:{ROOT}/.venv/nginx/usr/sbin"
+)
 
 _MAIN = """
 daemon off;
