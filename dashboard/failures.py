@@ -9,10 +9,12 @@ under which the log has the rest.
 
 import linecache
 import logging
+import os
 import re
 import secrets
 import traceback
 from functools import lru_cache
+from pathlib import Path
 
 _HIDDEN = "…"
 # An apostrophe within a word is no quote.
@@ -24,6 +26,8 @@ _QUOTED_ERROR = re.compile(r"""["'](\w*(?:Error|Exception|Warning))\((.*)\)["']"
 _WORD = re.compile(r"\w+")
 _HIDDEN_AGAIN = re.compile(r"…(?:[\s.,…-]*…)+")
 _PLACES = 4
+_OWN_PLACES = 2
+_OWN_CODE = tuple(f"{Path(__file__).parents[1] / name}{os.sep}" for name in ("core", "dashboard"))
 # Characters of an error that are looked at: what is wrong may be as long as a message can be.
 _LONGEST = 2_000
 
@@ -69,9 +73,11 @@ def _words_of_source(file: str) -> frozenset[str]:
 
 
 def describe_places(error: BaseException) -> str:
-    """Where an error was raised, the innermost place first."""
-    frames = traceback.extract_tb(error.__traceback__)[-_PLACES:]
-    return " < ".join(f"{frame.filename}:{frame.lineno}" for frame in reversed(frames))
+    """Where an error was raised, the innermost place first, and where our own code led there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    inner, outer = frames[-_PLACES:], frames[:-_PLACES]
+    own = [each for each in outer if each.filename.startswith(_OWN_CODE)][-_OWN_PLACES:]
+    return " < ".join(f"{each.filename}:{each.lineno}" for each in reversed([*own, *inner]))
 
 
 def report_failure(

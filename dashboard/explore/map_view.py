@@ -26,6 +26,7 @@ class MapView:
         self.scene: MapScene | None = None
         self.streams = MapStreams()
         self._hidden: list[Any] = []
+        self._is_there = False  # what is seen was chosen on the map itself
         self.pane = pn.pane.HoloViews(
             draw_map(follow=self.streams), linked_axes=False, sizing_mode="stretch_both", margin=0
         )
@@ -79,7 +80,11 @@ class MapView:
         whole = self.scene.view(view.width, view.height)
         seen = (*x_range, *y_range)
         is_whole = np.allclose(seen, (*whole.x, *whole.y), rtol=0, atol=1e-9 * np.ptp(whole.x))
-        self.explorer.ranges = None if is_whole else seen
+        self._is_there = True
+        try:
+            self.explorer.ranges = None if is_whole else seen
+        finally:
+            self._is_there = False
 
     def zoom(self, factor: float) -> None:
         """Show a part of the plane that is so many times smaller, around the middle of the view."""
@@ -102,7 +107,7 @@ class MapView:
     def _go_to_ranges(self, *_: param.parameterized.Event) -> None:
         """Show the part of the plane that is asked for, as by a link; all of it by default."""
         figure, ranges, scene = self.figure, self.explorer.ranges, self.scene
-        if figure is None or scene is None:
+        if figure is None or scene is None or self._is_there:
             return
         view = self.streams.view
         x, y = figure.x_range, figure.y_range

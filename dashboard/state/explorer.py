@@ -212,13 +212,15 @@ class Explorer(PointFacts):
             self._take_rest(wanted, self._wanted_notes)
         else:
             points = self._points_before(run)
-        self.forget_colors()
-        self._base = map_scene(run, interval_minutes=self.dataset.interval_minutes)
-        self.param.color_by.objects = self.color_choices(run)
-        # Together, so that nothing sees the new run with an old row. The same row number may stand
-        # for another point, so watchers are told even then.
+        # Together, so that nothing sees the new run with an old row or colour: other choices of
+        # colours make the page's select choose one. The same row number may stand for another
+        # point, so watchers are told even then.
         same = points["selected"] == self.selected
-        self.param.update(run=run, unusual=None, plane=None, **points)
+        with param.parameterized.batch_call_watchers(self):
+            self.forget_colors()
+            self._base = map_scene(run, interval_minutes=self.dataset.interval_minutes)
+            self.param.color_by.objects = self.color_choices(run)
+            self.param.update(run=run, unusual=None, plane=None, **points)
         if same:
             self.param.trigger("selected")
 

@@ -15,7 +15,8 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.websocket import WebSocketClosedError
 
 from core.errors import InputError
-from dashboard.failures import describe_error, mask
+from core.runs._shared_stages import SharedStages
+from dashboard.failures import describe_error, describe_places, mask
 from dashboard.server import logs
 from dashboard.server.logs import DiscreetFormatter
 
@@ -193,3 +194,14 @@ def test_what_is_wrong_again_and_again_does_not_fill_the_log():
     earlier = record_of("asyncio", "Exception in callback")
     earlier.created = 5.0
     assert limit.filter(earlier)
+
+
+def test_places_are_the_innermost_and_where_our_code_led_there():
+    def fail(depth):
+        return fail(depth - 1) if depth else 1 / 0
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        SharedStages().get_or_make("cube", "digest", lambda: fail(9))
+    innermost, *_, own = describe_places(caught.value).split(" < ")
+    assert "test_logs.py" in innermost
+    assert "_shared_stages.py" in own

@@ -153,6 +153,29 @@ def test_a_new_run_keeps_the_points_that_are_looked_at(explorer, dataset, result
     assert not len(explorer.chosen)
 
 
+def test_nothing_is_seen_half_way_to_another_run(explorer, dataset, result):
+    """A select chooses another colour as soon as its choices change."""
+    seen = []
+
+    def choose(event):
+        if explorer.color_by not in event.new:
+            explorer.color_by = event.new[0]
+
+    def look(*_):
+        scene = explorer.map_scene()
+        seen.append((len(scene.points), len(scene.coloring.codes), explorer.run.n))
+
+    week = run(dataset, RunConfig(unit="slots", household=result.units["household"].iat[0]))
+    explorer.show(week)
+    explorer.color_by = "Day of week"
+    explorer.param.watch(choose, "color_by", what="objects")
+    explorer.selected = int(np.argmax(week.neighbors.indices.max(axis=1)))
+    explorer.param.watch(look, ["color_by", "run"])
+    explorer.show(result)
+    assert seen
+    assert all(len(set(sizes)) == 1 for sizes in seen)
+
+
 def test_the_fifth_pin_takes_the_place_of_the_first(explorer):
     for row in range(MAXIMUM_PINS + 1):
         explorer.pin(row)
