@@ -1,16 +1,19 @@
-"""What it costs to do the work on a cluster: the cube and exact neighbours on local processes.
+"""What it costs to do the work on a cluster: the cube and neighbours on local processes.
 
     python benchmarks/cluster.py [--households 1000] [--days 536] [--dataset DIR] [--workers 1 2 4]
+           [--approximate nndescent]
 
 Counts a dataset and searches the neighbours of its profiles in this process, then on Dask workers
 that are processes of this machine, and compares the results bit by bit. Wall seconds say little
 where workers share cores; processor seconds of all processes together, beside those of this
-process alone, say what share of a cluster's work is useful. Writes
-benchmarks/results/cluster.md.
+process alone, say what share of a cluster's work is useful. An approximate search, if asked for, is
+done here and by shards on the last number of workers, with its recall beside the exact one.
+Writes a section of benchmarks/results/cluster.md.
 """
 
 import argparse
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -35,12 +38,15 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=536)
     parser.add_argument("--dataset", type=Path)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--approximate", metavar="BACKEND")
     arguments = parser.parse_args()
 
     from core.cube import build_cube
     from core.demo import make_demo
     from core.engine import Dask, Local
+    from core.neighbors import Neighbors
     from core.neighbors.sharded import find_neighbors_by_shard
+    from core.quality.recall import recall
     from core.readings import Dataset
     from core.vectors import make_vectors
 
@@ -58,7 +64,7 @@ def main() -> None:
             if file.is_file():
                 (view / file.name).symlink_to(file.absolute())
         dataset = Dataset.open(view)
-        first: tuple[np.ndarray, np.ndarray] | None = None
+        first: tuple[np.ndarray, Neighbors] | None = None
         alone = (0.0, 0.0)
         for workers in [0, 0, *arguments.workers]:
             engine = Dask(Path(name) / "work", n_workers=workers) if workers else Local()
@@ -79,8 +85,8 @@ def main() -> None:
                     ]
                 tasks = getattr(engine, "computed", 0) // 2
             if first is None:
-                first = np.array(cube.counts), found.indices
-            assert (cube.counts == first[0]).all() and (found.indices == first[1]).all()
+                first = np.array(cube.counts), found
+            assert (cube.counts == first[0]).all() and (found.indices == first[1].indices).all()
             if not workers:
                 alone = (measured[0][1], measured[1][1])
             cells = [f"{workers} workers" if workers else "this process"]
@@ -88,12 +94,34 @@ def main() -> None:
                 cells += [f"{seconds:.1f}", f"{processor:.1f}", f"{own / processor:.0%}"]
             lines.append("| " + " | ".join([*cells, str(tasks or "")]) + " |")
             print(lines[-1], flush=True)
-    del lines[2]  # the first time here, which loads what is compiled
-    about = f"{len(dataset.households):,} households, {os.cpu_count()} cores"
-    command = f"python benchmarks/cluster.py --households {len(dataset.households)}"
-    text = f"# Cluster\n\n`{command}`\n\n{about}\n\n" + "\n".join(lines) + "\n"
-    RESULTS.write_text(text, encoding="utf-8")
+        del lines[2]  # the first time here, which loads what is compiled
+        if arguments.approximate and first is not None:
+            lines += ["", f"| {arguments.approximate} | seconds | processor | recall |"]
+            lines += ["|---|---|---|---|"]
+            for workers in (0, arguments.workers[-1]):
+                engine = Dask(Path(name) / "work", n_workers=workers) if workers else Local()
+                with engine:
+                    for _ in range(2):
+                        wall, cpu = time.perf_counter(), total_seconds(engine)
+                        found = find_neighbors_by_shard(
+                            vectors, backend=arguments.approximate, engine=engine
+                        )
+                        wall, cpu = time.perf_counter() - wall, total_seconds(engine) - cpu
+                cells = [f"{workers} workers" if workers else "this process", f"{wall:.1f}"]
+                cells += [f"{cpu:.1f}", f"{recall(found, first[1]).value:.3f}"]
+                lines.append("| " + " | ".join(cells) + " |")
+                print(lines[-1], flush=True)
+    households = len(dataset.households)
+    command = f"python benchmarks/cluster.py --households {households}"
+    if arguments.approximate:
+        command += f" --approximate {arguments.approximate}"
+    head = f"## {households:,} households, {os.cpu_count()} cores\n"
+    text = f"{head}\n`{command}`\n\n" + "\n".join(lines) + "\n"
     print(text)
+    kept = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
+    others = [each for each in re.split(r"(?m)^(?=## )", kept)[1:] if not each.startswith(head)]
+    sections = [each.strip() for each in (*others, text)]
+    RESULTS.write_text("\n\n".join(["# Cluster", *sections]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

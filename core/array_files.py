@@ -14,7 +14,7 @@ _parsing = threading.Lock()
 
 
 def load_array(
-    file: str | Path | IO[bytes], *, mmap_mode: Literal["r"] | None = None
+    file: str | Path | IO[bytes], *, mmap_mode: Literal["r", "c"] | None = None
 ) -> np.ndarray:
     """Load an array that ``np.save`` wrote; never one that needs pickle."""
     with _parsing:

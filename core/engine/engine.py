@@ -29,9 +29,13 @@ class SharedArray:
     path: Path | None = None
 
     def read(self) -> np.ndarray:
-        """Return the array, read-only; a file is mapped, so that only what is used is read."""
+        """Return the array; a file is mapped, so that only what is used is read.
+
+        Nothing should be written to it; in a file it would not be seen by others. A mapping that
+        cannot be written to would be another type to compiled kernels.
+        """
         if self.path is not None:
-            return load_array(self.path, mmap_mode="r")
+            return np.asarray(load_array(self.path, mmap_mode="c"))
         assert self.array is not None  # noqa: S101 (one of the two, by construction)
         return self.array
 

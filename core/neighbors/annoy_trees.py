@@ -9,6 +9,8 @@ import numpy as np
 
 from core.neighbors.backend import Backend, Index, Neighbors
 from core.neighbors.cost import Cost, Machine, SearchSize
+from core.neighbors.exact import Exact, ExactIndex
+from core.parallel import run_tasks, slices
 from core.progress import Progress, part, silent
 from core.registry import Parameter
 
@@ -29,7 +31,8 @@ class Annoy(Backend):
     title: ClassVar[str] = "Annoy"
     help: ClassVar[str] = (
         "A forest of random splits; each query inspects about search_k points of it. The trees "
-        "are built by one thread, so that a seed always gives the same forest."
+        "are built by one thread, so that a seed always gives the same forest. Where one leaf "
+        "would hold all points, the exact search takes its place."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
@@ -59,12 +62,14 @@ class Annoy(Backend):
         threads: int,
         progress: Progress = silent,
         **settings: Any,
-    ) -> "AnnoyForest":
+    ) -> "AnnoyForest | OneLeaf":
         """Grow the forest."""
         from annoy import AnnoyIndex
 
+        n, width = vectors.x.shape
+        if n <= _leaf_size(width):
+            return OneLeaf(backend=self, vectors=vectors, settings=settings)
         points = vectors.coordinates(dtype=np.float32)
-        n, width = points.shape
         forest = AnnoyIndex(width, _METRICS[vectors.norm])
         forest.set_seed(seed)
         for i in range(n):
@@ -79,20 +84,43 @@ class Annoy(Backend):
     def cost(self, problem: SearchSize, machine: Machine, **settings: Any) -> Cost:
         """Splits found, rows sent down every tree, and rows compared for each query."""
         n, p, n_trees = problem.n, problem.p, settings["n_trees"]
-        leaf = p + 2
-        depth = math.log2(n / leaf) if n > leaf else 0.0
+        leaf = _leaf_size(p)
+        if n <= leaf:
+            return Exact().cost(problem, machine)
+        depth = math.log2(n / leaf)
         # Annoy adds up one number at a time where our kernels add eight.
         one_by_one = 6 * p * machine.l1_float
         meet = machine.fetch(n, p) + one_by_one
         # Leaves are some 0.7 full. A split is found by holding a sample of rows against two means.
-        n_splits = n_trees * n / (0.7 * leaf) if n > leaf else 0.0
+        n_splits = n_trees * n / (0.7 * leaf)
         build = n_splits * _SAMPLED * (meet + 2 * one_by_one) + n_trees * n * depth * meet
-        inspected = n if n <= leaf else max(settings["search_k"], problem.k, 0.7 * leaf)
+        inspected = max(settings["search_k"], problem.k, 0.7 * leaf)
         # A query looks at the root of every tree, and on the way to the first leaf.
         ask = n * (inspected + n_trees + depth) * meet
-        seconds = n * p * machine.python_float + build + ask
+        seconds = n * p * machine.python_float + build + ask / problem.threads
         memory = n * p * 4 * 2 + n_trees * n * 4 * 2
         return Cost(seconds, memory / 1e6)
+
+
+def _leaf_size(width: int) -> int:
+    """How many points a leaf of Annoy holds: row numbers in the room of one vector."""
+    return width + 2
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OneLeaf(ExactIndex):
+    """All points in one leaf, which Annoy compares with each other: so does the exact search."""
+
+    def _found(
+        self, indices: np.ndarray, sums: np.ndarray, notices: tuple[str, ...] = ()
+    ) -> Neighbors:
+        n, width = self.vectors.x.shape
+        why = (
+            f"Annoy keeps up to {_leaf_size(width):,} points of {width:,} columns in one leaf, so "
+            f"it would compare all {n:,} points: brute force in disguise. The exact search did "
+            "this in its place, and the time is its own."
+        )
+        return super()._found(indices, sums, (*notices, why))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -113,14 +141,14 @@ class AnnoyForest(Index):
             found = self.forest.get_nns_by_item(i, k + 1, search_k)
             return [j for j in found if j != i][:k]
 
-        candidates, widened = self._ask(others, n, k, part(progress, 0.0, 0.8))
+        candidates, widened = self._ask(others, n, k, threads, part(progress, 0.0, 0.8))
         rows = prepare(self.vectors)
         indices, sums = refine_float64(
             rows, candidates, k, threads=threads, progress=part(progress, 0.8, 1.0)
         )
         complete(rows, np.flatnonzero(indices[:, -1] < 0), indices, sums, threads=threads)
         progress(1.0)
-        return self._found(indices, sums, tuple(self._notices(n, widened)))
+        return self._found(indices, sums, self._notices(n, widened))
 
     def query(
         self, points: "Vectors", k: int, *, threads: int, progress: Progress = silent
@@ -134,13 +162,18 @@ class AnnoyForest(Index):
             found: list[int] = self.forest.get_nns_by_vector(x[i].tolist(), k, search_k)
             return found
 
-        candidates, widened = self._ask(nearest, len(x), k, part(progress, 0.0, 0.9))
+        candidates, widened = self._ask(nearest, len(x), k, threads, part(progress, 0.0, 0.9))
         indices, sums, _ = refine_points(self.vectors, points, candidates, k, threads=threads)
         progress(1.0)
-        return self._found(indices, sums, tuple(self._notices(len(x), widened)))
+        return self._found(indices, sums, self._notices(len(x), widened))
 
     def _ask(
-        self, find: Callable[[int, int], list[int]], m: int, k: int, progress: Progress
+        self,
+        find: Callable[[int, int], list[int]],
+        m: int,
+        k: int,
+        threads: int,
+        progress: Progress,
     ) -> tuple[np.ndarray, int]:
         """Ask for k rows near each of m points; more widely for those that get too few.
 
@@ -152,33 +185,30 @@ class AnnoyForest(Index):
             How many points were asked for again.
         """
         candidates = np.full((m, k), -1, dtype=np.int32)
-        widened = 0
+        widened = np.zeros(m, np.bool_)
         # n_trees · n points are all there is to inspect.
         everything = len(self.vectors.x) * self.settings["n_trees"]
-        for i in range(m):
-            search_k = self.settings["search_k"]
-            found = find(i, search_k)
-            widened += len(found) < k
-            while len(found) < k and search_k < everything:
-                search_k *= 2
-                found = find(i, search_k)
-            candidates[i, : len(found)] = found
-            if i % _STEP == 0:
-                progress(i / m, "asking the forest")
-        return candidates, widened
 
-    def _notices(self, m: int, widened: int) -> list[str]:
-        notices = []
-        n, width = self.vectors.x.shape
-        # A leaf of Annoy takes the room of one vector: width + 2 row numbers.
-        if n <= width + 2:
-            notices.append(
-                f"Annoy keeps up to {width + 2:,} points of {width:,} columns in one leaf, so each "
-                f"of the {m:,} points was compared with all: brute force in disguise."
-            )
-        if widened:
-            notices.append(
-                f"Annoy returned too few neighbours for {widened:,} of {m:,} points at search_k = "
-                f"{self.settings['search_k']:,}; those were searched again with more."
-            )
-        return notices
+        def ask(piece: slice) -> None:
+            for i in range(m)[piece]:
+                search_k = self.settings["search_k"]
+                found = find(i, search_k)
+                widened[i] = len(found) < k
+                while len(found) < k and search_k < everything:
+                    search_k *= 2
+                    found = find(i, search_k)
+                candidates[i, : len(found)] = found
+
+        # Annoy lets other threads work while it searches.
+        run_tasks(
+            ask, slices(m, _STEP), threads=threads, progress=progress, message="asking the forest"
+        )
+        return candidates, int(widened.sum())
+
+    def _notices(self, m: int, widened: int) -> tuple[str, ...]:
+        if not widened:
+            return ()
+        return (
+            f"Annoy returned too few neighbours for {widened:,} of {m:,} points at search_k = "
+            f"{self.settings['search_k']:,}; those were searched again with more.",
+        )

@@ -90,31 +90,61 @@ def nearest_quantised(
 
     n = len(rows.x)
     bytes_ = quantise(rows, threads=threads, progress=part(progress, 0.0, 0.1))
-    length = min(n - 1, list_length(k))
     candidates, sums = nearest_by_tiles(
         difference_tiles(bytes_.rows),
         n,
-        length,
+        min(n - 1, list_length(k)),
         threads=threads,
         progress=part(progress, 0.1, 0.7),
     )
-    at_least = _bound(sums, bytes_.residuals[:, np.newaxis], bytes_.residuals[candidates], bytes_)
+    return refine_lists(
+        rows, bytes_, candidates, sums, k, threads=threads, progress=part(progress, 0.7, 1.0)
+    )
+
+
+def refine_lists(
+    rows: Rows,
+    bytes_: QuantisedRows,
+    candidates: np.ndarray,
+    sums: np.ndarray,
+    k: int,
+    *,
+    first: int = 0,
+    threads: int = 1,
+    progress: Progress = silent,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and float64 sums of the k nearest other rows, from the nearest by bytes.
+
+    Parameters
+    ----------
+    candidates : ndarray of shape (m, length), int32
+        The nearest others of rows ``first`` … ``first`` + m − 1 by bytes, at least k.
+    sums : ndarray of shape (m, length), float64
+        Their sums, increasing.
+    """
+    n, (m, length) = len(rows.x), candidates.shape
+    residuals = bytes_.residuals[first : first + m]
+    at_least = _bound(sums, residuals[:, np.newaxis], bytes_.residuals[candidates], bytes_)
     # Of what the list left out nothing but its last sum is known.
-    residuals = bytes_.residuals
-    beyond = _bound(sums[:, -1], residuals, residuals.max(), bytes_)
+    beyond = _bound(sums[:, -1], residuals, bytes_.residuals.max(), bytes_)
     indices, sums = refine_float64(
-        rows, candidates[:, :k], k, threads=threads, progress=part(progress, 0.7, 0.8)
+        rows,
+        candidates[:, :k],
+        k,
+        first=first,
+        threads=threads,
+        progress=part(progress, 0.0, 1 / 3),
     )
     rest = np.where(at_least[:, k:] <= sums[:, [-1]], candidates[:, k:], -1)
     if rest.size:
         best = min(k, rest.shape[1])
         more, more_sums = refine_float64(
-            rows, rest, best, threads=threads, progress=part(progress, 0.8, 0.9)
+            rows, rest, best, first=first, threads=threads, progress=part(progress, 1 / 3, 2 / 3)
         )
         indices, sums = _best(k, (indices, more), (sums, more_sums))
     unproven = np.flatnonzero(sums[:, -1] >= beyond)
     if length < n - 1:
-        _complete(rows, bytes_, unproven, indices, sums, threads, part(progress, 0.9, 1.0))
+        _complete(rows, bytes_, first, unproven, indices, sums, threads, part(progress, 2 / 3, 1.0))
     progress(1.0)
     return indices, sums
 
@@ -175,13 +205,14 @@ def _best(
 def _complete(
     rows: Rows,
     bytes_: QuantisedRows,
+    first: int,
     which: np.ndarray,
     indices: np.ndarray,
     sums: np.ndarray,
     threads: int,
     progress: Progress,
 ) -> None:
-    """Make the lists of some rows exact, in place; their last sums are at least the k-th."""
+    """Make some of the lists exact, in place; their last sums are at least the k-th."""
 
     def work(piece: slice) -> None:
         _complete_rows(
@@ -189,6 +220,7 @@ def _complete(
             (bytes_.rows.x, bytes_.rows.bounds, bytes_.rows.weights),
             bytes_.residuals,
             bytes_.rounding,
+            first,
             which[piece],
             sums,
             indices,
@@ -212,25 +244,26 @@ def _quantise(x, scale, out, residuals):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _complete_rows(values, coarse, residuals, rounding, which, sums, indices):  # type: ignore[no-untyped-def]
-    """Compare some rows with all others that their bytes do not exclude."""
+def _complete_rows(values, coarse, residuals, rounding, first, which, sums, indices):  # type: ignore[no-untyped-def]
+    """Compare rows ``first + which`` with all others that their bytes do not exclude."""
     x, bounds, weights = values
     q, coarse_bounds, coarse_weights = coarse
     limits = np.empty(len(which))
-    for r, i in enumerate(which):
-        limits[r] = sums[i, -1]
-        sums[i] = np.inf
-        indices[i] = -1
+    for r, place in enumerate(which):
+        limits[r] = sums[place, -1]
+        sums[place] = np.inf
+        indices[place] = -1
     tile = np.empty((len(which), TILE))
     for start in range(0, len(x), TILE):
         others = np.arange(start, min(start + TILE, len(x)))
-        tile_sums(q, which, others, coarse_bounds, coarse_weights, 1, tile)
-        for r, i in enumerate(which):
+        tile_sums(q, first + which, others, coarse_bounds, coarse_weights, 1, tile)
+        for r, place in enumerate(which):
+            i = first + place
             for c, j in enumerate(others):
                 # Rows come in order, so one at distance zero has no chance after k others.
-                if sums[i, -1] == 0.0 or i == j:
+                if sums[place, -1] == 0.0 or i == j:
                     continue
                 both = residuals[i] + residuals[j]
                 at_least = tile[r, c] - both - rounding * (tile[r, c] + both)
-                if at_least <= min(limits[r], sums[i, -1]):
-                    insert(sums, indices, i, pair_sum(x, i, j, bounds, weights, 1), j)
+                if at_least <= min(limits[r], sums[place, -1]):
+                    insert(sums, indices, place, pair_sum(x, i, j, bounds, weights, 1), j)

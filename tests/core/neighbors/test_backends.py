@@ -348,13 +348,6 @@ def test_numbers_that_are_not_finite_are_refused():
         find_neighbors(Vectors.from_array(x, distance="tv"), k=2, backend="exact")
 
 
-def test_annoy_says_when_it_is_brute_force():
-    vectors = make("random", 40, "tv", p=64)
-    found = find_neighbors(vectors, k=5, backend="annoy")
-    assert "brute force in disguise" in found.notices[0]
-    np.testing.assert_array_equal(found.indices, brute(vectors, 5)[0])
-
-
 def test_annoy_fills_short_rows_and_says_so():
     vectors = make("random", 200, "tv", p=4)
     found = find_neighbors(vectors, k=30, backend="annoy", n_trees=1, search_k=1)
@@ -362,19 +355,24 @@ def test_annoy_fills_short_rows_and_says_so():
     assert "searched again" in found.notices[0]
 
 
-def test_annoy_is_faithful_to_its_library():
+@pytest.mark.parametrize(("p", "one_leaf"), [(6, False), (400, True)])
+def test_annoy_is_faithful_to_its_library(p, one_leaf):
     from annoy import AnnoyIndex
 
-    vectors = make("random", 250, "tv", p=6)
-    index = AnnoyIndex(6, "manhattan")
+    vectors = make("random", 300, "tv", p=p)
+    index = AnnoyIndex(p, "manhattan")
     index.set_seed(9)
     for i, row in enumerate(vectors.x):
         index.add_item(i, row)
     index.build(7, n_jobs=1)
-    found = find_neighbors(vectors, k=4, backend=Annoy.name, n_trees=7, search_k=60, seed=9)
-    for i in range(250):
+    found = find_neighbors(
+        vectors, k=4, backend=Annoy.name, n_trees=7, search_k=60, seed=9, threads=2
+    )
+    for i in range(300):
         theirs = [j for j in index.get_nns_by_item(i, 5, 60) if j != i][:4]
         assert set(found.indices[i]) == set(theirs)
+    assert found.backend == Annoy.name
+    assert any("brute force in disguise" in notice for notice in found.notices) == one_leaf
 
 
 def test_progress_grows_to_one_and_cancel_stops():

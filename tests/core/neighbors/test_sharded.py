@@ -3,7 +3,7 @@ import pytest
 
 from core.engine import Local
 from core.errors import InputError
-from core.neighbors import find_neighbors
+from core.neighbors import find_neighbors, quantised
 from core.neighbors.kernels import prepare
 from core.neighbors.sharded import find_neighbors_by_shard, nearest_across
 from core.quality.recall import recall
@@ -35,6 +35,29 @@ def test_exact_neighbours_are_those_of_one_search(kind, shards):
     np.testing.assert_array_equal(found.indices, whole.indices)
     np.testing.assert_array_equal(found.distances, whole.distances)
     assert (found.backend, found.parameters, found.notices) == ("exact", {}, ())
+
+
+@pytest.mark.parametrize("shards", [2, 7])
+@pytest.mark.parametrize("short", [False, True])
+def test_bytes_of_all_shards_prove_the_same_answer(shards, short, monkeypatch):
+    vectors = make_rows("tv", 150)
+    whole = find_neighbors(vectors, k=9, backend="exact")
+    refined = []
+
+    def note(*arguments, first, **options):
+        refined.append(first)
+        return refine_lists(*arguments, first=first, **options)
+
+    refine_lists = quantised.refine_lists
+    monkeypatch.setattr(quantised, "refine_lists", note)
+    monkeypatch.setattr(quantised, "_PAYS_FROM", 0)
+    monkeypatch.setattr(quantised, "_WIDTH_FROM", 0)
+    if short:  # nothing is proved, and all lists are completed
+        monkeypatch.setattr(quantised, "list_length", lambda k: k)
+    found = find_neighbors_by_shard(vectors, k=9, backend="exact", engine=Local(), shards=shards)
+    np.testing.assert_array_equal(found.indices, whole.indices)
+    np.testing.assert_array_equal(found.distances, whole.distances)
+    assert len(refined) == shards * (shards + 1) // 2
 
 
 def test_matrix_products_are_proven_too():
