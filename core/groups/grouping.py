@@ -125,8 +125,8 @@ def read_groups(
             raise
         reason = getattr(error, "strerror", None) or error
         raise InputError(
-            f"{path} cannot be read as groups ({reason!s:.300}); give a CSV with the columns household "
-            'and group, or JSON {"group": ["id", …]}'
+            f"{path} cannot be read as groups ({reason!s:.300}); give a CSV with the columns "
+            'household and group, or JSON {"group": ["id", …]}'
         ) from error
     members: dict[str, list[str]] = {}
     for household, group in pairs:

@@ -181,8 +181,8 @@ class Worklist:
             raise InputError("it is no worklist")
         if content.get("version") != VERSION:
             raise InputError(
-                f"it is a worklist of version {content.get('version')!r:.20}, and this Wattfold reads "
-                f"version {VERSION}"
+                f"it is a worklist of version {content.get('version')!r:.20}, and this Wattfold "
+                f"reads version {VERSION}"
             )
         dataset, rows = content.get("dataset", ""), content.get("flags")
         if not isinstance(dataset, str) or not isinstance(rows, list):
