@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from page_driver import MINUTE, Driver
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 from serving import serving
 
 pytestmark = pytest.mark.browser
@@ -201,8 +201,14 @@ def test_a_lost_connection_leaves_nothing_and_one_can_begin_again(
 ):
     large = tmp_path / "large.csv"
     large.write_bytes(b"household,time,kwh\n" + b"x" * 19_000_000)
-    context = browser.new_context()
-    page = context.new_page()
+    page = browser.new_page()
+    sockets: list[WebSocketRoute] = []
+
+    def pass_on(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        socket.connect_to_server()
+
+    page.route_web_socket(re.compile("/ws"), pass_on)
     page.goto(served, timeout=3 * MINUTE)
     before = set(uploads_in(temporary))
     dialog = Dialog(page)
@@ -211,12 +217,14 @@ def test_a_lost_connection_leaves_nothing_and_one_can_begin_again(
     while not set(uploads_in(temporary)) - before and time.monotonic() < deadline:
         page.wait_for_timeout(20)
     [partial] = set(uploads_in(temporary)) - before
-    context.close()
+    sockets[0].close()
+    dialog.expect_text(re.compile("connection is lost. Reload the page, then choose"))
     deadline = time.monotonic() + 60
     while partial.exists() and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not partial.exists()
 
+    page.close()
     again = browser.new_page()
     again.goto(served, timeout=3 * MINUTE)
     dialog = Dialog(again)
