@@ -288,8 +288,13 @@ def test_mixed_intervals(tmp_path):
     assert_accounts(dataset)
 
 
-def test_metadata_joins_by_household(tmp_path):
-    dataset = ingest([SAMPLES / "lcl.csv"], tmp_path / "d", metadata=SAMPLES / "households.csv")
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_metadata_joins_by_household(suffix, tmp_path):
+    table = SAMPLES / "households.csv"
+    if suffix == ".parquet":
+        pd.read_csv(table).to_parquet(tmp_path / "households.parquet")
+        table = tmp_path / "households.parquet"
+    dataset = ingest([SAMPLES / "lcl.csv"], tmp_path / "d", metadata=table)
     assert list(dataset.metadata.columns) == ["dwelling", "occupants", "tariff"]
     assert dataset.metadata.occupants.tolist() == [2, 1, 2]
     assert dataset.households.household.tolist() == ["MAC000002", "MAC000003", "MAC000004"]
