@@ -1,5 +1,6 @@
 """Files of one's own, from the drop to the map, in a real browser."""
 
+import os
 import re
 import time
 from pathlib import Path
@@ -24,7 +25,19 @@ def temporary(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served(demo_path, temporary, tmp_path_factory):
+def abandoned(temporary) -> Path:
+    """What a killed server left behind."""
+    root = temporary / f"wattfold-sessions-{os.getuid()}"
+    root.mkdir(mode=0o700)
+    file = root / "server" / "session" / "upload-1" / "files" / "a.csv"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    (root / "server" / ".lock").touch()
+    return file
+
+
+@pytest.fixture(scope="module")
+def served(demo_path, temporary, abandoned, tmp_path_factory):
     """A server that takes files of up to 20 MB."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WATTFOLD_UPLOAD_MB", "20")
@@ -197,8 +210,9 @@ def uploads_in(folder: Path) -> list[Path]:
 
 
 def test_a_lost_connection_leaves_nothing_and_one_can_begin_again(
-    browser, served, temporary, homes, tmp_path
+    browser, served, temporary, abandoned, homes, tmp_path
 ):
+    assert not abandoned.exists()
     large = tmp_path / "large.csv"
     large.write_bytes(b"household,time,kwh\n" + b"x" * 19_000_000)
     page = browser.new_page()
