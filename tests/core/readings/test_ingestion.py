@@ -4,6 +4,8 @@ import csv
 import gzip
 import itertools
 import re
+import subprocess
+import sys
 from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -439,3 +441,17 @@ def test_progress_only_grows_and_ends_at_one(tmp_path):
     )
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
+
+
+def test_the_database_draws_no_progress_bar(tmp_path):
+    """It would, after two seconds, in a notebook and wherever code is no file."""
+    program = f"""
+from pathlib import Path
+from core.readings.staging import open_staging
+with open_staging(Path({str(tmp_path)!r})) as staging:
+    print(staging.query("SELECT current_setting('enable_progress_bar')"))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[(False,)]\n"
