@@ -53,8 +53,9 @@ class Weather:
 def read_weather(path: str | Path) -> Weather:
     """Read a table of times and temperatures, in °C, from CSV (plain or .gz) or Parquet.
 
-    Times are local wall-clock times, as those of the readings, at any interval up to a day. The
-    columns are known by their names: one has ``time`` or ``date`` in it, the other ``temp``.
+    Times are local wall-clock times, as those of the readings, written as ``2013-01-31 18:00`` or
+    ``2013-01-31``, at any interval up to a day. The columns are known by their names: one has
+    ``time`` or ``date`` in it, the other ``temp``.
     """
     path = Path(path)
     try:
