@@ -12,9 +12,13 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InputError
+from core.readings.table_file import TableFile
 
 # Below this a home is heated, in °C; the usual base of degree days is 15.5 to 18.
 HEATING_BELOW = 16.0
+
+# No thermometer outdoors has shown more, above or below 0 °C.
+_HOTTEST = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,21 +53,34 @@ class Weather:
 def read_weather(path: str | Path) -> Weather:
     """Read a table of times and temperatures, in °C, from CSV (plain or .gz) or Parquet.
 
-    Times are local wall-clock times, as those of the readings, at any interval up to a day. The
-    columns are known by their names: one has ``time`` or ``date`` in it, the other ``temp``.
+    Times are local wall-clock times, as those of the readings, written as ``2013-01-31 18:00`` or
+    ``2013-01-31``, at any interval up to a day. The columns are known by their names: one has
+    ``time`` or ``date`` in it, the other ``temp``.
     """
     path = Path(path)
     try:
-        table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"the weather in {path} cannot be read ({error})") from error
+        if path.suffix == ".parquet":
+            table = pd.read_parquet(path)
+        else:
+            with TableFile(path, path.name).open() as file:
+                table = pd.read_csv(file)
+    except (OSError, ValueError, NotImplementedError) as error:
+        raise InputError(f"the weather in {path} cannot be read ({error!s:.300})") from error
     time = _column(table, path, ("time", "date"), "times")
     celsius = _column(table, path, ("temp",), "temperatures")
     try:
-        days = pd.to_datetime(table[time]).dt.floor("D")
-        values = pd.to_numeric(table[celsius])
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{path}: {time} or {celsius} holds other things ({error})") from error
+        days = _wall_clock(table[time]).dt.floor("D")
+        values = pd.to_numeric(table[celsius]).astype(np.float64)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(
+            f"{path}: {time:.60} holds other things than times such as 2013-01-31 18:00, or "
+            f"{celsius:.60} than numbers ({error!s:.300})"
+        ) from error
+    if values.abs().max() > _HOTTEST:
+        raise InputError(
+            f"{path}: {celsius:.60} holds {values[values.abs().idxmax()]:g}, which is no outdoor "
+            "temperature in °C"
+        )
     daily = values.groupby(days).mean().dropna()
     if not len(daily):
         raise InputError(f"{path} has no temperatures")
@@ -78,6 +95,13 @@ def read_weather(path: str | Path) -> Weather:
     return Weather(daily.index.to_numpy().astype("datetime64[D]"), daily.to_numpy(np.float64))
 
 
+def _wall_clock(times: pd.Series) -> pd.Series:
+    """Times as a clock on the wall shows them: in ISO 8601, which is read in one way only."""
+    if not pd.api.types.is_datetime64_any_dtype(times):
+        times = pd.to_datetime(times.astype("str"), format="ISO8601")
+    return times.dt.tz_localize(None)
+
+
 def _column(table: pd.DataFrame, path: Path, words: tuple[str, ...], what: str) -> str:
     found = [
         str(name) for name in table.columns if any(word in str(name).lower() for word in words)
@@ -85,6 +109,6 @@ def _column(table: pd.DataFrame, path: Path, words: tuple[str, ...], what: str) 
     if len(found) != 1:
         raise InputError(
             f"{path} must have one column of {what}, with {' or '.join(words)} in its name; "
-            f"it has {', '.join(map(str, table.columns[:8]))}"
+            f"it has {', '.join(str(name)[:60] for name in table.columns[:8])}"
         )
     return found[0]

@@ -120,13 +120,13 @@ def read_groups(
         if path.stat().st_size > _FILE_LIMIT:
             raise InputError(f"{path} is too large for a list of groups")
         pairs = _read_json(path) if path.suffix.lower() == ".json" else _read_csv(path)
-    except (OSError, UnicodeError, ValueError, pd.errors.ParserError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
         reason = getattr(error, "strerror", None) or error
         raise InputError(
-            f"{path} cannot be read as groups ({reason}); give a CSV with the columns household "
-            'and group, or JSON {"group": ["id", …]}'
+            f"{path} cannot be read as groups ({reason!s:.300}); give a CSV with the columns "
+            'household and group, or JSON {"group": ["id", …]}'
         ) from error
     members: dict[str, list[str]] = {}
     for household, group in pairs:
@@ -203,5 +203,5 @@ def _plain(value: object) -> str:
 
 
 def _names(names: Iterable[object]) -> str:
-    shown = [repr(str(name)) for name in names]
+    shown = [repr(str(name)[:60]) for name in names]
     return ", ".join(shown[:10]) + (f" and {len(shown) - 10} more" if len(shown) > 10 else "")

@@ -14,12 +14,16 @@ _UNIT = r"(?:\s*(?:[kM]?Wh?|KWH|kwh|wh|kw|KW|w))?"
 NUMBER = re.compile(rf"[-+−]?(?:{_DIGITS})(?:[eE][-+]?\d+)?{_UNIT}")
 _CLOCK_TEXT = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\.?)?"
 _WEEKDAY_TEXT = r"(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? +)?"
+_MONTH_TEXT = "(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _DAY_TEXT = (
-    r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}|\d{1,2}[-/. ]?[A-Za-z]{3,9}[-/., ]*\d{2,4}"
+    r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}|\d{1,2}[-/. ][A-Za-z]{3,9}[-/., ]+\d{2,4}"
+    rf"|\d{{1,2}}[-/. ]?{_MONTH_TEXT}[-/., ]*\d{{2,4}}"
     r"|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
 )
 CLOCK = re.compile(_CLOCK_TEXT)
 DATE = re.compile(f"{_WEEKDAY_TEXT}(?:{_DAY_TEXT})")
+# A clock follows after a sign, or the T of ISO 8601; more letters or digits are those of an id.
+_DATETIME = re.compile(f"{_WEEKDAY_TEXT}(?:{_DAY_TEXT})(?![A-SU-Za-z0-9])")
 _MIDNIGHT = re.compile(r".*[ T]0?0:00(:00([.,]0+)?)?$|.*[ T]12:00(:00)? ?[Aa][Mm]$")
 COMPACT_TIME = re.compile(r"(19|20)\d{6}([ T]?\d{2}:?\d{2}(:?\d{2})?)?")
 
@@ -38,7 +42,7 @@ def cell_content(cell: str) -> Content:
         return "clock"
     if DATE.fullmatch(text):
         return "date"
-    if DATE.match(text):
+    if _DATETIME.match(text):
         return "datetime"
     return "number" if NUMBER.fullmatch(text) else "text"
 

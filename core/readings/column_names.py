@@ -21,7 +21,8 @@ _ID_WORDS = {
     "meterno", "meterserialnumber", "serialnumber", "serial", "msn", "premise", "premises", "prm",
     "meteringpoint", "dwellingid", "householdnumber", "housenumber", "homenumber", "mpxn", "pod",
     "ean", "customernumber", "accountnumber", "meterpoint", "consumer", "zaehler", "zähler",
-    "zaehlernummer", "zählernummer", "compteur", "contador",
+    "zaehlernummer", "zählernummer", "compteur", "contador", "eancode", "zaehlpunkt", "zählpunkt",
+    "marktlokation", "messlokation", "pdl", "mittauspisteentunnus", "käyttöpaikka",
 }  # fmt: skip
 _CALENDAR_WORDS = {
     "year", "month", "week", "weekofyear", "weeknumber", "day", "dayofweek", "dayofmonth",
@@ -49,9 +50,10 @@ _WORDS: dict[Kind, frozenset[str]] = {
     ),
     "export": _set(
         "export exported exports generation generated solar pv feedin production produced "
-        "injected injection returned surplus einspeisung"
+        "injected injection returned surplus einspeisung netzeinspeisung eingespeist injectie "
+        "teruglevering vertido excedente"
     ),
-    "import": _set("import imported imports"),
+    "import": _set("import imported imports bezug netzbezug afname soutirage"),
     "total": _set(
         "total totals sum subtotal grandtotal average avg mean median aggregate aggregated "
         "overall gesamt summe somme totaal totale all min max minimum maximum std stdev "
@@ -59,12 +61,14 @@ _WORDS: dict[Kind, frozenset[str]] = {
     ),
     "quality": _set(
         "quality flag flags status validation estimated estimate notes note comment "
-        "comments remark remarks valid error errors qualityflag"
+        "comments remark remarks valid error errors qualityflag validatiestatus kvalitet laatu"
     ),
-    "unit": _set("unit units uom einheit"),
+    "unit": _set(
+        "unit units uom einheit eenheid måleenhed enhet yksikkö yksikkötyyppi unité unite unidad"
+    ),
     "direction": _set(
         "direction flow register channel measurement stream type readingtype "
-        "measurementquantity quantity obis registerid suffix nmisuffix datastream"
+        "measurementquantity quantity obis registerid suffix nmisuffix datastream metertype"
     ),
     "attribute": _set(
         "tariff acorn region postcode dwelling service group category class address name "
@@ -78,8 +82,12 @@ _QUANTITY_WORDS = _set(
     "net grid half hour hourly hh per interval meter data amount delivered general "
     "supply total in the generation generated solar pv feedin production of from to "
     "kilowatt watt val kvarh verbrauch wert register cumulative index peak offpeak off "
-    "day night standard rate"
+    "day night standard rate counter bezug netzbezug afname leistung wirkleistung wirkarbeit "
+    "zählerstand zaehlerstand consommation valeur puissance consumo valor verbruik volume "
+    "meterstand forbrug förbrukning forbruk mængde mängd määrä kulutus"
 )
+# Beside those words, what a register of one price is called.
+_TARIFFS = _set("t1 t2 ht nt hp hc")
 _VALUE_WORDS = ("kwh", "energy", "consumption", "demand", "usage", "load", "value", "reading")
 # Words that streets and families bear, too: they count where no other word stands beside them.
 _WEAK_WORDS = _set(
@@ -92,11 +100,12 @@ _KNOWN_WORDS = frozenset().union(*_WORDS.values(), _QUANTITY_WORDS, _BESIDE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 EXPORT_CODES = frozenset(
     {"export", "exp", "ae", "a-", "b1", "2.8.0", "generation", "solar", "pv", "feedin", "e-",
-     "production", "re"}
+     "production", "re", "einspeisung", "injectie", "injectiedag", "injectienacht"}
 )  # fmt: skip
 IMPORT_CODES = frozenset(
     {"import", "imp", "ai", "a+", "e1", "1.8.0", "consumption", "usage", "delivered", "general",
-     "electricusage", "electricityusage", "activeimport"}
+     "electricusage", "electricityusage", "activeimport", "bezug", "afname", "afnamedag",
+     "afnamenacht"}
 )  # fmt: skip
 
 
@@ -159,15 +168,16 @@ def is_total(name: str) -> bool:
 
 def is_rate(name: str) -> bool:
     """Whether a name is that of a part of the day with a price of its own."""
-    return bool({"peak", "offpeak", "off", "shoulder", "night", "day", "high", "low", "rate", "t1",
-                 "t2", "economy"} & set(words(name)))  # fmt: skip
+    return bool({"peak", "offpeak", "off", "shoulder", "night", "day", "high", "low", "rate",
+                 "economy", *_TARIFFS} & set(words(name)))  # fmt: skip
 
 
 def is_quantity(name: str) -> bool:
     """Whether a name says what is measured and not of whom, such as ``energy(kWh)``."""
     unit, rest = unit_in_name(name)
     parts = set(words(rest))
-    return (unit is not None or bool(parts)) and parts <= _QUANTITY_WORDS
+    rest_of_name = parts - _TARIFFS if parts & _QUANTITY_WORDS else parts
+    return (unit is not None or bool(parts)) and rest_of_name <= _QUANTITY_WORDS
 
 
 def is_value_name(name: str) -> bool:
@@ -187,12 +197,43 @@ def is_id_name(name: str) -> bool:
 
 def marks_end(name: str) -> bool:
     """Whether a name says that times mark the end of their interval."""
-    return bool({"end", "ending", "to", "until", "ende", "bis", "fin", "finish"} & set(words(name)))
+    return bool(
+        {
+            "end",
+            "ending",
+            "to",
+            "until",
+            "ende",
+            "bis",
+            "fin",
+            "finish",
+            "til",
+            "till",
+            "tot",
+            "hasta",
+            "loppuaika",
+        }
+        & set(words(name))
+    )
 
 
 def marks_start(name: str) -> bool:
     """Whether a name says that times mark the start of their interval."""
     return bool(
-        {"start", "starting", "from", "begin", "beginning", "von", "beginn", "debut"}
+        {
+            "start",
+            "starting",
+            "from",
+            "begin",
+            "beginning",
+            "von",
+            "beginn",
+            "debut",
+            "fra",
+            "från",
+            "van",
+            "desde",
+            "alkuaika",
+        }
         & set(words(name))
     )

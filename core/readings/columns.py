@@ -93,6 +93,7 @@ def find_value_column(source: Source, options: IngestOptions, taken: Sequence[st
         return require_column(source, options.value_column, "value_column")
     numbers = number_columns(source, [*taken, *options.ignore_columns])
     numbers = [name for name in numbers if ("export" in kinds(name)) == (options.flow == "export")]
+    numbers = [name for name in numbers if source.contents[name] == "number"] or numbers
     if not numbers:
         numbers = _named_columns(source, [*taken, *options.ignore_columns], options.flow)
     if not numbers:

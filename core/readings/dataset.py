@@ -289,9 +289,9 @@ def _is_sound(manifest: Mapping[str, Any]) -> bool:
 
 def unknown_household(household: str, known: Mapping[str, int]) -> str:
     """Say that a household is unknown and name the ones a person may have meant."""
-    near = get_close_matches(household, known, n=3, cutoff=0.5)
+    near = get_close_matches(household[:100], known, n=3, cutoff=0.5)
     hint = f"did you mean {', '.join(near)}?" if near else f"there are {len(known)} others"
-    return f"there is no household {household!r} in the dataset; {hint}"
+    return f"there is no household {household!r:.100} in the dataset; {hint}"
 
 
 def file_digest(path: Path) -> str:

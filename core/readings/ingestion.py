@@ -259,7 +259,7 @@ def decide(
     grid = find_grid(staging, options)
     stated = [(source.name, plan.unit) for source, plan in tables.plans]
     measure = find_measure(staging, grid, stated, options, before)
-    stamp, because = _find_stamp(staging, tables, options, measure, before or {})
+    stamp, because = _find_stamp(staging, tables, options, grid, measure, before or {})
     place(staging, grid, measure, options, stamp=stamp)
     return Decisions(grid, measure, stamp, because)
 
@@ -446,6 +446,7 @@ def _find_stamp(
     staging: Staging,
     tables: Tables,
     options: IngestOptions,
+    grid: Grid,
     measure: Measure,
     before: Mapping[str, Any],
 ) -> tuple[str, str]:
@@ -470,4 +471,20 @@ def _find_stamp(
     if share > 0.5 and tables.format.stamp == "start":
         staging.notice("times such as 00:29:59 were taken for the end of their interval")
         return "end", "times such as 00:29:59 can only be the end"
+    if tables.format.name in ("long", "wide") and _days_end_at_midnight(staging, grid):
+        staging.notice(
+            "every record begins one interval after midnight and ends at a midnight: check whether "
+            "its times mark the end of their intervals"
+        )
     return tables.format.stamp, "the format"
+
+
+def _days_end_at_midnight(staging: Staging, grid: Grid) -> bool:
+    """Whether whole days seem to have been written under the ends of their intervals."""
+    found: bool = staging.query(
+        """SELECT bool_and(first % 86400 = $seconds AND last % 86400 = 0) FROM (
+            SELECT min(epoch(time)::BIGINT) AS first, max(epoch(time)::BIGINT) AS last
+            FROM staged WHERE reason IS NULL GROUP BY id)""",
+        {"seconds": 60 * grid.interval_minutes},
+    )[0][0]
+    return found

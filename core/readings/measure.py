@@ -32,6 +32,11 @@ _MOVING_SHARE = 0.1
 # Of so many registers among the households one has to ask what the others are.
 _ASKED_SHARE = 0.2
 
+# So many times what three of four readings stay below, no home uses.
+_UNUSUAL = 500.0
+# Sums of what is written for "infinite" do not overflow.
+_BEYOND = 1e30
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -114,7 +119,8 @@ def _take_sample(staging: Staging, grid: Grid) -> _Sample:
         {"ids": chosen},
     ).fetchnumpy()
     bounds = np.searchsorted(columns["code"], np.arange(1, len(chosen)))
-    return _Sample(chosen, np.split(columns["second"], bounds), np.split(columns["value"], bounds))
+    values = np.clip(columns["value"], -_BEYOND, _BEYOND)
+    return _Sample(chosen, np.split(columns["second"], bounds), np.split(values, bounds))
 
 
 def _spacing(sample: _Sample) -> int | None:
@@ -186,7 +192,9 @@ def _daily_sum(sample: _Sample, interval_minutes: int, cumulative: bool) -> floa
                 days = (times[-1] - times[0]) / 86_400
                 found.append(steps[steps > 0].sum() / max(days, 1 / 24))
             else:
-                found.append(values.mean() * per_day)
+                # A code for no value, such as 99999, is as much as a year of readings.
+                usual = values[values <= _UNUSUAL * max(np.quantile(values, 0.75), 0.0)]
+                found.append((usual if usual.any() else values).mean() * per_day)
     return float(np.median(found)) if found else None
 
 

@@ -32,7 +32,8 @@ def read_metadata(
         readable_errors(source.name),
         duckdb.connect(config={"memory_limit": MEMORY_LIMIT, **NOTHING_FETCHED}) as connection,
     ):
-        table = connection.execute(f"SELECT * EXCLUDE file FROM {sql}", parameters).df()
+        columns = ", ".join(f"c{position}" for position in range(len(source.columns)))
+        table = connection.execute(f"SELECT {columns} FROM {sql}", parameters).df()
     table.columns = pd.Index(source.columns)
     key = _find_key(table, source, households, id_column)
     ids = table[key].map(_plain_id)

@@ -195,6 +195,8 @@ def open_staging(directory: Path, *, threads: int | None = None) -> Iterator[Sta
         readable_errors("the staged readings"),
         duckdb.connect(str(directory / "staging.duckdb"), config=config) as connection,
     ):
+        # Where nobody seems to read a file, DuckDB draws a bar of its own into standard output.
+        connection.execute("SET enable_progress_bar = false")
         connection.execute(_SCHEMA)
         yield Staging(connection)
 

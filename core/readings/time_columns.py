@@ -23,7 +23,17 @@ _PERIOD_NAMES = {
     "halfhourperiod", "hr", "he", "hourending", "sp", "periodid", "quarterhour", "intervalnumber",
     "hourofday", "periodnumber", "halfhourly", "hhperiod", "intervalid", "settlementperiodnumber",
 }  # fmt: skip
-_RECORD_WORDS = {"created", "updated", "received", "processed", "modified", "loaded", "inserted"}
+_RECORD_WORDS = {
+    "created",
+    "updated",
+    "received",
+    "processed",
+    "modified",
+    "loaded",
+    "inserted",
+    "revision",
+    "revised",
+}
 _EPOCHS: tuple[tuple[Style, float, float], ...] = (
     ("seconds", 3.2e8, 4.1e9),
     ("milliseconds", 3.2e11, 4.1e12),
@@ -48,8 +58,11 @@ def find_time_columns(source: Source, options: IngestOptions) -> TimeColumns:
         return _described(source, named)
     candidates = [name for name in source.columns if name not in options.ignore_columns]
     kinds = {name: source.contents[name] for name in candidates}
-    full = _without_records([name for name, kind in kinds.items() if kind == "datetime"])
-    dates = _without_records([name for name, kind in kinds.items() if kind == "date"])
+    moments = _without_records(
+        [name for name, kind in kinds.items() if kind in ("datetime", "date")]
+    )
+    full = [name for name in moments if kinds[name] == "datetime"]
+    dates = [name for name in moments if kinds[name] == "date"]
     clocks = [name for name, kind in kinds.items() if kind == "clock"]
     if full:
         return _one_of(source, full)

@@ -58,13 +58,19 @@ class Flag:
         if len(self.note) > _MOST_NOTE:
             raise InputError(f"a note has at most {_MOST_NOTE:,} letters, got {len(self.note):,}")
         try:
+            f"{self.by}{self.household}{self.verdict}{self.note}".encode()
+        except UnicodeEncodeError:  # JSON and browsers can send half a letter
+            raise InputError("a flag holds signs that are no letters") from None
+        try:
             moment = datetime.fromisoformat(self.at)
-        except ValueError:
-            raise InputError(f"{self.at!r} is no time in ISO 8601") from None
-        if moment.tzinfo is None:
-            raise InputError(f"{self.at!r} has no time zone; write it as 2024-05-03T09:30:00+00:00")
-        # One spelling of a moment, so that texts are in the order of time.
-        text = moment.astimezone(UTC).isoformat(timespec="microseconds")
+            if moment.tzinfo is None:
+                raise InputError(
+                    f"{self.at!r} has no time zone; write it as 2024-05-03T09:30:00+00:00"
+                )
+            # One spelling of a moment, so that texts are in the order of time.
+            text = moment.astimezone(UTC).isoformat(timespec="microseconds")
+        except (ValueError, OverflowError):  # at the ends of the calendar
+            raise InputError(f"{self.at!r:.40} is no time in ISO 8601") from None
         object.__setattr__(self, "at", text)
 
 
@@ -175,8 +181,8 @@ class Worklist:
             raise InputError("it is no worklist")
         if content.get("version") != VERSION:
             raise InputError(
-                f"it is a worklist of version {content.get('version')!r}, and this Wattfold reads "
-                f"version {VERSION}"
+                f"it is a worklist of version {content.get('version')!r:.20}, and this Wattfold "
+                f"reads version {VERSION}"
             )
         dataset, rows = content.get("dataset", ""), content.get("flags")
         if not isinstance(dataset, str) or not isinstance(rows, list):

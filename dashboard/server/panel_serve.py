@@ -20,9 +20,9 @@ __all__ = ["ROUTES", "get_user_async", "login_url", "say_what_is_missing"]
 
 MISSING = """\
 Wattfold under panel serve: without --address everybody on the network can reach it, responses have
-no security headers, scripts are not restricted by a nonce, one message of a page may take all
-memory, logs may quote what pages send, and jobs are not ended in order when it stops. This command
-has none of these faults:
+no security headers, scripts are not restricted by a nonce, a link can name the session that its
+visitors share, one message of a page may take all memory, logs may quote what pages send, and jobs
+are not ended in order when it stops. This command has none of these faults:
 
     wattfold serve DIR
 

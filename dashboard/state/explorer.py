@@ -17,6 +17,7 @@ from core.scene.coloring import HDR
 from core.scene.map_scene import contour_lines
 from dashboard.state.flagged_homes import FlaggedHomes
 from dashboard.state.point_facts import PointFacts, rows_of
+from dashboard.state.saved_groups import whole_letters
 from dashboard.state.session_file import MAXIMUM_NOTE, MAXIMUM_NOTES
 from dashboard.state.unusual_homes import BY_EVIDENCE, BY_SIZE, UnusualHomes
 from dashboard.state.view_state import (
@@ -345,7 +346,7 @@ class Explorer(PointFacts):
 
     def write_note(self, row: int, text: str) -> None:
         """Keep a note on a point; an empty one is none."""
-        name, text = self.full_name(row), text.strip()[:MAXIMUM_NOTE]
+        name, text = self.full_name(row), whole_letters(text.strip()[:MAXIMUM_NOTE])
         others = {other: note for other, note in self.notes.items() if other != name}
         if text and len(others) >= MAXIMUM_NOTES:
             raise InputError(f"there are {MAXIMUM_NOTES:,} notes, and no room for more")

@@ -13,6 +13,7 @@ from core.readings import Dataset
 from core.worklist import Worklist, case_table, merge
 from core.worklist.cases import with_metadata
 from core.worklist.verdicts import is_decided
+from dashboard.state.saved_groups import whole_letters
 
 _PRICE = re.compile(r"(?P<before>[^\d.,+−-]*)(?P<number>[\d.,]+)(?P<after>[^\d.,]*)")
 _LONGEST_NAME = 60
@@ -108,7 +109,7 @@ class FlaggedHomes(param.Parameterized):
             self.worklist = found  # no step of this visit: nothing to undo
         for name in ("by", "price"):
             if isinstance(kept.get(name), str) and not getattr(self, name):
-                setattr(self, name, kept[name][:_LONGEST_NAME])
+                setattr(self, name, whole_letters(kept[name][:_LONGEST_NAME]))
 
 
 def parse_price(text: str) -> tuple[float | None, str]:

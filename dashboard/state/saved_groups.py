@@ -20,7 +20,7 @@ class SavedGroups(param.Parameterized):
 
     def save(self, name: str, households: Sequence[str]) -> None:
         """Keep a group under a name, in place of one that has it."""
-        name = name.strip()
+        name = whole_letters(name.strip())
         if not name or len(name) > LONGEST_NAME:
             raise InputError(f"Name the group, in at most {LONGEST_NAME} letters.")
         if not households:
@@ -46,6 +46,11 @@ class SavedGroups(param.Parameterized):
         self.groups = merged
 
 
+def whole_letters(text: str) -> str:
+    """Replace halves of letters, which JSON and browsers can send and no file can hold."""
+    return text.encode(errors="replace").decode()
+
+
 def group_labels(groups: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """Return the group of every household that is in one, or that it is in several."""
     labels: dict[str, str] = {}
@@ -62,11 +67,11 @@ def check_groups(groups: object, dataset: Dataset) -> dict[str, tuple[str, ...]]
     known = set(dataset.households["household"])
     found = {}
     for name, own in groups.items():
-        if not isinstance(own, list) or not name.strip():
+        if not isinstance(own, list) or not isinstance(name, str) or not name.strip():
             raise InputError("the saved groups are damaged; choose another file")
         members = tuple(
             dict.fromkeys(each for each in own if isinstance(each, str) and each in known)
         )
         if members:
-            found[str(name)[:LONGEST_NAME]] = members
+            found[whole_letters(name[:LONGEST_NAME])] = members
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from core.errors import InputError
 from core.readings import Dataset
 from core.worklist import Worklist
-from dashboard.state.saved_groups import check_groups
+from dashboard.state.saved_groups import check_groups, whole_letters
 from dashboard.state.view_state import ViewState
 
 VERSION = 1
@@ -66,7 +66,10 @@ def check_notes(notes: object) -> dict[str, str]:
     """Return notes from outside by the names of points, none longer than it may be."""
     if not isinstance(notes, dict) or len(notes) > MAXIMUM_NOTES:
         raise InputError("the session's notes are damaged; choose another file")
-    return {str(name)[:_MAXIMUM_NAME]: str(text)[:MAXIMUM_NOTE] for name, text in notes.items()}
+    return {
+        whole_letters(str(name)[:_MAXIMUM_NAME]): whole_letters(str(text)[:MAXIMUM_NOTE])
+        for name, text in notes.items()
+    }
 
 
 def is_session(content: bytes) -> bool:

@@ -45,7 +45,7 @@ async function files_in(entry) {
   }
 }
 
-export function render({model}) {
+export function render({model, view}) {
   const text = element("div", {className: "text", ariaLive: "polite"})
   const bar = element("div", {className: "bar"})
   const track = element("div", {className: "track", hidden: true}, bar)
@@ -127,6 +127,13 @@ export function render({model}) {
   model.on("wanted", send_piece)
   model.on("text", draw)
   model.on("compact", draw)
+  // The session does not come back; what it has received is removed with it.
+  view.model.document.on_event("connection_lost", () => {
+    if (whole) {
+      text.textContent = "The connection is lost. Reload the page, then choose the files again."
+      track.hidden = buttons.hidden = true
+    }
+  })
   draw()
   return element("div", {style: "width: 100%"}, element("style", {textContent: STYLE}), place,
     chooser, ...(model.single ? [] : [folder]))

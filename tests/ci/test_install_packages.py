@@ -25,17 +25,22 @@ def run(tmp_path):
     make("sudo", f'echo "sudo" >>{calls}; exec "$@"')
     make("env", 'while case $1 in *=*) true;; *) false;; esac; do shift; done; exec "$@"')
 
-    def run(*, user: int, answer: str | None = None, without: str = "") -> tuple[int, str, str]:
+    def run(
+        *, user: int, answer: str | None = None, piped: str = "", without: str = ""
+    ) -> tuple[int, str, str]:
         make("id", f"echo {user}")
         if without:
             (programs / without).unlink()
         ours, theirs = pty.openpty()
+        out, into = os.pipe()
         try:
+            os.write(into, piped.encode())
+            os.close(into)
             os.write(ours, f"{answer}\n".encode())
             result = subprocess.run(
                 ["/bin/sh", SCRIPT, "Maps need it", "g++", "make"],
                 env={"PATH": str(programs)},
-                stdin=subprocess.DEVNULL if answer is None else theirs,
+                stdin=out if answer is None else theirs,
                 capture_output=True,
                 text=True,
                 timeout=30,
@@ -43,6 +48,7 @@ def run(tmp_path):
         finally:
             os.close(ours)
             os.close(theirs)
+            os.close(out)
         return result.returncode, result.stderr, calls.read_text() if calls.exists() else ""
 
     return run
@@ -58,8 +64,9 @@ def test_the_administrator_is_not_asked(run, answer):
     assert "[y/N]" not in said
 
 
-def test_others_without_a_terminal_get_the_command_and_a_failure(run):
-    status, said, calls = run(user=1000)
+@pytest.mark.parametrize("piped", ["", "y\n"])
+def test_others_without_a_terminal_get_the_command_and_a_failure(run, piped):
+    status, said, calls = run(user=1000, piped=piped)
     assert (status, calls) == (1, "")
     assert "Maps need it: run 'apt-get install g++ make' as administrator" in said
 

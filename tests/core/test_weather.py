@@ -33,6 +33,8 @@ def test_temperatures_are_means_of_days(hourly, tmp_path):
         (lambda f: f.rename(columns={"time": "when"}), "must have one column of times"),
         (lambda f: f[(f.index < 24) | (f.index >= 48)], "no temperature on 2013-01-02"),
         (lambda f: f.assign(temperature="warm"), "holds other things"),
+        (lambda f: f.assign(temperature=[*f.temperature[:-1], 9999]), "9999, which is no outdoor"),
+        (lambda f: f.assign(time=f.time.dt.strftime("%d/%m/%Y")), "times such as 2013-01-31"),
         (lambda f: f.iloc[:0], "has no temperatures"),
     ],
 )

@@ -31,6 +31,7 @@ def main() -> None:
     options = {
         "max_total_time": arguments.seconds,
         "timeout": 30,  # seconds for one input
+        "report_slow_units": 30,
         "rss_limit_mb": 3000,
         "malloc_limit_mb": 1000,
         "artifact_prefix": f"{folder}/found-",

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
+from core.readings.columns import listed
 from core.readings.expressions import Cell, id_expression, reading_select
 from core.readings.formats.base import Format, Plan
 from core.readings.options import IngestOptions
@@ -57,6 +58,17 @@ def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
         staging.connection.execute("INSERT INTO nem12 SELECT * FROM batch")
         staging.connection.unregister("batch")
     staging.malformed += malformed
+    others = staging.query(
+        "SELECT DISTINCT register FROM nem12 WHERE register LIKE $alike AND register <> $register "
+        "ORDER BY 1",
+        {"alike": f"{register[:1]}%", "register": register},
+    )
+    if others:
+        names = listed([name for (name,) in others])
+        staging.notice(
+            f"the energy of register {register} is read, and that of {names} is not added to it",
+            source.first.name,
+        )
 
     table = """(SELECT * EXCLUDE cells, unnest(cells) AS cell,
         unnest(range(len(cells))) AS number FROM nem12)"""

@@ -4,6 +4,8 @@ import csv
 import gzip
 import itertools
 import re
+import subprocess
+import sys
 from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -288,8 +290,13 @@ def test_mixed_intervals(tmp_path):
     assert_accounts(dataset)
 
 
-def test_metadata_joins_by_household(tmp_path):
-    dataset = ingest([SAMPLES / "lcl.csv"], tmp_path / "d", metadata=SAMPLES / "households.csv")
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_metadata_joins_by_household(suffix, tmp_path):
+    table = SAMPLES / "households.csv"
+    if suffix == ".parquet":
+        pd.read_csv(table).to_parquet(tmp_path / "households.parquet")
+        table = tmp_path / "households.parquet"
+    dataset = ingest([SAMPLES / "lcl.csv"], tmp_path / "d", metadata=table)
     assert list(dataset.metadata.columns) == ["dwelling", "occupants", "tariff"]
     assert dataset.metadata.occupants.tolist() == [2, 1, 2]
     assert dataset.households.household.tolist() == ["MAC000002", "MAC000003", "MAC000004"]
@@ -434,3 +441,17 @@ def test_progress_only_grows_and_ends_at_one(tmp_path):
     )
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
+
+
+def test_the_database_draws_no_progress_bar(tmp_path):
+    """It would, after two seconds, in a notebook and wherever code is no file."""
+    program = f"""
+from pathlib import Path
+from core.readings.staging import open_staging
+with open_staging(Path({str(tmp_path)!r})) as staging:
+    print(staging.query("SELECT current_setting('enable_progress_bar')"))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[(False,)]\n"

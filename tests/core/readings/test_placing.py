@@ -47,6 +47,13 @@ def test_what_meters_write_for_no_value_has_its_own_reason(code, tmp_path):
     assert 10 < dataset.manifest["median_daily_kwh"] < 30
 
 
+def test_codes_for_no_value_do_not_decide_the_unit(tmp_path):
+    source = write(tmp_path / "a.csv", {5: ("h", "99999"), 9: ("h", "1e38")}, "id,time,demand")
+    dataset = ingested(source)
+    assert dataset.manifest["unit"] == "kWh"
+    assert dataset.health["rejected_by_reason"] == {"code for no value": 2}
+
+
 @pytest.mark.parametrize(("value", "reason"), [
     ("1e308", "beyond the physical bound"), ("500.1", "beyond the physical bound"),
     ("1e400", "infinite value"), ("-1e308", "negative value"),

@@ -1,5 +1,6 @@
 """Files of one's own, from the drop to the map, in a real browser."""
 
+import os
 import re
 import time
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from page_driver import MINUTE, Driver
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 from serving import serving
 
 pytestmark = pytest.mark.browser
@@ -24,7 +25,19 @@ def temporary(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served(demo_path, temporary, tmp_path_factory):
+def abandoned(temporary) -> Path:
+    """What a killed server left behind."""
+    root = temporary / f"wattfold-sessions-{os.getuid()}"
+    root.mkdir(mode=0o700)
+    file = root / "server" / "session" / "upload-1" / "files" / "a.csv"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    (root / "server" / ".lock").touch()
+    return file
+
+
+@pytest.fixture(scope="module")
+def served(demo_path, temporary, abandoned, tmp_path_factory):
     """A server that takes files of up to 20 MB."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WATTFOLD_UPLOAD_MB", "20")
@@ -197,12 +210,19 @@ def uploads_in(folder: Path) -> list[Path]:
 
 
 def test_a_lost_connection_leaves_nothing_and_one_can_begin_again(
-    browser, served, temporary, homes, tmp_path
+    browser, served, temporary, abandoned, homes, tmp_path
 ):
+    assert not abandoned.exists()
     large = tmp_path / "large.csv"
     large.write_bytes(b"household,time,kwh\n" + b"x" * 19_000_000)
-    context = browser.new_context()
-    page = context.new_page()
+    page = browser.new_page()
+    sockets: list[WebSocketRoute] = []
+
+    def pass_on(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        socket.connect_to_server()
+
+    page.route_web_socket(re.compile("/ws"), pass_on)
     page.goto(served, timeout=3 * MINUTE)
     before = set(uploads_in(temporary))
     dialog = Dialog(page)
@@ -211,12 +231,14 @@ def test_a_lost_connection_leaves_nothing_and_one_can_begin_again(
     while not set(uploads_in(temporary)) - before and time.monotonic() < deadline:
         page.wait_for_timeout(20)
     [partial] = set(uploads_in(temporary)) - before
-    context.close()
+    sockets[0].close()
+    dialog.expect_text(re.compile("connection is lost. Reload the page, then choose"))
     deadline = time.monotonic() + 60
     while partial.exists() and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not partial.exists()
 
+    page.close()
     again = browser.new_page()
     again.goto(served, timeout=3 * MINUTE)
     dialog = Dialog(again)

@@ -220,6 +220,7 @@ def test_panel_serve_with_our_module_refuses_before_it_makes_a_session(demo_path
     options = re.search(r"panel serve dashboard/app.py --address localhost (.*)", command)[1]
     with panel_serving(demo_path, tmp_path, tmp_path / "errors", *options.split()) as host:
         assert fetch(host, "/readyz")[0] == 200
+        assert fetch(host, "/app?bokeh-session-id=victim")[0] == 403
         document, (status, headers, busy) = run_alone(visit_then_fetch(host, bounded=True))
     assert "Wattfold" in document
     assert status == 503

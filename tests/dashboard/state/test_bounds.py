@@ -82,6 +82,7 @@ def ways_in(dataset: Dataset, changes: dict) -> dict[str, Callable[[], RunConfig
 @pytest.mark.parametrize("name", NUMBERS)
 def test_every_way_in_has_the_same_bounds(dataset, name):
     field = FIELDS[name]
+    assert Explorer(dataset).param[name].bounds == (field.low, field.high)
 
     def on_the_page(value: float) -> RunConfig:
         explorer = Explorer(dataset)

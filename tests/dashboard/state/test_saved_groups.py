@@ -48,7 +48,9 @@ def test_households_that_are_not_in_the_data_are_left_out(dataset):
     assert found == {"some": (home,)}
 
 
-@pytest.mark.parametrize("groups", [None, [], {"a": "b"}, {" ": ["b"]}, {"a": {"b": 1}}])
+@pytest.mark.parametrize(
+    "groups", [None, [], {"a": "b"}, {" ": ["b"]}, {"a": {"b": 1}}, {1: ["b"]}]
+)
 def test_damaged_groups_are_refused(dataset, groups):
     with pytest.raises(InputError, match="damaged"):
         check_groups(groups, dataset)
