@@ -18,6 +18,8 @@ _LINE = 22
 # Pixels of a letter and of a line, and around a name.
 _LETTER = np.array([7.4, 15.5])
 _AROUND = 8
+# Pixels on each side of a marked point that its own name may take.
+_MARK = np.array([34.0, 18.0])
 # Parts are named where the map is so many times larger than when all of it is seen.
 FINE = 1.8
 
@@ -38,7 +40,7 @@ class SegmentNames:
         map_view.streams.additions.append(self._add)
         # In another turn: a click arrives without the lock that changing models needs.
         show = coalesced(schedule, self._show)
-        shown = ["run", "labels", "color_by", "hidden", "plane"]
+        shown = ["run", "labels", "color_by", "hidden", "plane", "unusual", "listed", "list_order"]
         explorer.param.watch(show, shown, precedence=5)
         map_view.streams.labels_view.add_subscriber(lambda **_: show())
         explorer.param.watch(self._restyle, "dark", precedence=4)
@@ -55,7 +57,6 @@ class SegmentNames:
             text_font_style="bold",
             text_line_height=1.1,
             background_fill_alpha=0.72,
-            level="overlay",
         )
         self._restyle()
 
@@ -78,7 +79,9 @@ class SegmentNames:
             points = self._points_by_name(is_fine=is_fine)
             names = [wrapped(name) for name in points]
             places = unit * label_places(
-                [own / unit for own in points.values()], [text_size(name) for name in names]
+                [own / unit for own in points.values()],
+                [text_size(name) for name in names],
+                marks=scene.points[scene.drawn_marks] / unit,
             )
         there = np.isfinite(places[:, 0])
         self.names.data = {
@@ -104,11 +107,13 @@ class SegmentNames:
         return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
 
-def label_places(segments: Sequence[np.ndarray], sizes: Sequence[np.ndarray]) -> np.ndarray:
+def label_places(
+    segments: Sequence[np.ndarray], sizes: Sequence[np.ndarray], *, marks: np.ndarray
+) -> np.ndarray:
     """Return where the names of segments stand, in pixels, (segments, 2).
 
-    In the middle of the segment; where another name is there, at one of its inner points; NaN
-    where there is no room.
+    In the middle of the segment; where another name or a marked point is there, at one of its
+    inner points; NaN where there is no room.
 
     Parameters
     ----------
@@ -116,6 +121,8 @@ def label_places(segments: Sequence[np.ndarray], sizes: Sequence[np.ndarray]) ->
         Their points, in pixels.
     sizes : sequence of ndarray of shape (2,)
         Width and height of their names.
+    marks : ndarray of shape (m, 2)
+        Points with names of their own; as few as possible are covered.
     """
     places = np.full((len(segments), 2), np.nan)
     for own, (points, size) in enumerate(zip(segments, sizes, strict=True)):
@@ -126,8 +133,9 @@ def label_places(segments: Sequence[np.ndarray], sizes: Sequence[np.ndarray]) ->
         for place, other in zip(places[:own], sizes[:own], strict=True):
             # A name without a place is in nobody's way.
             free &= ~(np.abs(inner - place) < (size + other) / 2).all(axis=1)
+        covered = (np.abs(inner[:, None] - marks) < size / 2 + _MARK).all(axis=2).sum(axis=1)
         if free.any():
-            places[own] = inner[free.argmax()]
+            places[own] = inner[np.where(free, covered, len(marks) + 1).argmin()]
     return places
 
 

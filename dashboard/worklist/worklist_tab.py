@@ -77,7 +77,7 @@ class WorklistTab:
         self._make_controls()
         self.cases, self.alike = column(), column(visible=False)
         self.controls = wrapped_row(
-            self.verdict, self.more, self.csv, self.print, self.undo, self.price, self.by,
+            self.verdict, self.more, self.csv, self.print, self.price, self.by,
             visible=False,
         )  # fmt: skip
         self.panel = column(
@@ -107,9 +107,6 @@ class WorklistTab:
             callback=self._csv, filename="wattfold-worklist.csv", label="Save CSV", **_SMALL
         )
         self.print = pmui.Button(label="Print case file", **_SMALL)
-        self.undo = pmui.Button(
-            label="Undo", disabled=flagged.param.can_undo.rx.not_(), icon="undo", **_SMALL
-        )
         field: dict[str, Any] = {
             "size": "small",
             "description": "",
@@ -126,7 +123,6 @@ class WorklistTab:
         self.verdict.param.watch(lambda _: self._refresh(), "value")
         self.more.on_click(lambda _: self.find_more())
         self.print.on_click(lambda _: self.print_cases())
-        self.undo.on_click(lambda _: flagged.undo())
         self.cancel.on_click(lambda _: self._stop())
         self.back.on_click(lambda _: self._go_back())
 
@@ -147,7 +143,7 @@ class WorklistTab:
         if not self._is_shown:
             return
         is_list, total = self._found is None, self.flagged.progress()[1]
-        self.controls.visible = is_list and (total > 0 or self.flagged.can_undo)
+        self.controls.visible = is_list and total > 0
         self.cases.visible = is_list and total > 0
         self.alike.visible = self.back.visible = not is_list
         self._offer_verdicts()

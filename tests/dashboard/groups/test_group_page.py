@@ -3,24 +3,12 @@
 import re
 
 import pytest
-from page_driver import MINUTE, Driver
+from page_driver import MINUTE
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
 expect.set_options(timeout=MINUTE)
-
-
-@pytest.fixture(scope="module")
-def driver(browser, served):
-    page = browser.new_page(viewport={"width": 1366, "height": 768})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    driver = Driver(page)
-    driver.open(served)
-    yield driver
-    page.close()
-    assert errors == []
 
 
 def test_a_box_on_the_map_opens_the_group_and_compares_it(driver):

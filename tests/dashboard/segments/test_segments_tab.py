@@ -181,14 +181,17 @@ def test_names_do_not_cover_each_other():
     rng = np.random.default_rng(1)
     cloud = 100 * rng.normal(size=(200, 2))
     sizes = [text_size(name) for name in ("low", "high,\nmuch at night", "medium")]
-    places = label_places([cloud, cloud, cloud], sizes)
+    no_marks = np.empty((0, 2))
+    places = label_places([cloud, cloud, cloud], sizes, marks=no_marks)
     assert places[0] == pytest.approx(np.median(cloud, axis=0))
     for one, other in ((0, 1), (0, 2), (1, 2)):
         apart = np.abs(places[one] - places[other])
         assert (apart >= (sizes[one] + sizes[other]) / 2).any()
-    crowded = label_places([np.zeros((1, 2)), np.zeros((1, 2))], sizes[:2])
+    crowded = label_places([np.zeros((1, 2)), np.zeros((1, 2))], sizes[:2], marks=no_marks)
     assert np.isnan(crowded).tolist() == [[False, False], [True, True]]
-    assert label_places([], []).shape == (0, 2)
+    assert label_places([], [], marks=no_marks).shape == (0, 2)
+    (beside,) = label_places([cloud], sizes[:1], marks=places[:1])
+    assert (np.abs(beside - places[0]) > sizes[0] / 2).any()
 
 
 def test_long_names_are_broken_after_commas():
