@@ -12,6 +12,7 @@ from core.anomalies import Anomalies
 from core.errors import WattfoldError
 from core.runs import RunConfig
 from core.worklist import MoreLike
+from core.worklist.cases import money_text
 from dashboard.export import FileJob
 from dashboard.jobs import FollowedJob, SessionFolder, worklist_jobs
 from dashboard.jobs.worklist_jobs import CaseFileRequest
@@ -304,16 +305,9 @@ def _case_rows(cases: pd.DataFrame, currency: str) -> pd.DataFrame:
             "note": cases["note"],
             "headline": known("reason", "").fillna("not judged"),
             "size": known("kwh_per_week", float("nan")).astype(float),
-            "money": [_money(each, currency) for each in money],
+            "money": ["" if pd.isna(each) else money_text(each, currency) for each in money],
             "since": known("since", "").fillna(""),
             "q": known("q", float("nan")).astype(float),
             "detector": known("detector", "").fillna(""),
         }
     ).reset_index(drop=True)
-
-
-def _money(value: float, currency: str) -> str:
-    """A sum with its sign, as people write it; nothing where it is not known."""
-    if pd.isna(value):
-        return ""
-    return f"{'−' if value < 0 else '+'}{currency}{abs(value):,.0f}"
