@@ -125,10 +125,10 @@ class Keeps:
             explorer.notes = {name: text for name, text in notes.items() if text is not None}
         explorer.flagged.take_in(new.get("flagged"), old.get("flagged"))
         with suppress(WattfoldError):
-            was, now = (
+            before, groups = (
                 check_groups(each.get("groups", {}), explorer.dataset) for each in (old, new)
             )
-            explorer.groups.merge(now, before=was)
+            explorer.groups.merge(groups, before=before)
         self._pin_again()
 
     def _pin_again(self, *_: param.parameterized.Event) -> None:
