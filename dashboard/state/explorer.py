@@ -304,6 +304,13 @@ class Explorer(MapColors):
             contours=contour_lines(self.run.hdr, safe=self.safe_colors) if contours else (),
         )
 
+    def look_at(self, row: int) -> None:
+        """Select a point as by a click, which asks for its story even if it was selected before."""
+        if row == self.selected:
+            self.param.trigger("selected")
+        else:
+            self.selected = row
+
     def label(self, row: int) -> str:
         """The name of a point on this map."""
         return str(self.run.units["label"].iat[row])

@@ -36,7 +36,7 @@ _TITLES = {
     "detector": "Found by",
 }
 _WIDTHS: dict[str, Any] = {
-    "what": 84,
+    "what": 104,
     "verdict": 122,
     "note": 120,
     "size": 92,
@@ -204,7 +204,7 @@ class WorklistTab:
             return
         rows = (self.explorer.run.units["household"] == homes.iat[place]).to_numpy().nonzero()[0]
         if len(rows):
-            self.explorer.selected = int(rows[0])
+            self.explorer.look_at(int(rows[0]))
         else:
             self.status.say(f"{homes.iat[place]} is not on this map.")
 
@@ -275,7 +275,7 @@ class WorklistTab:
     def _list_alike(self, found: MoreLike, flagged: tuple[str, ...]) -> None:
         table = found.table.head(_MOST_ALIKE).rename(columns={"household": "what"})
         table["verdict"] = self.flagged.verdicts(table["what"])
-        widths = {"what": 88, "similarity": 70, "verdict": 92}
+        widths = {"what": 104, "similarity": 70, "verdict": 92}
         self._fill("alike", table, _ALIKE_TITLES, widths)
         self.sentence.text = _sentences.more_like_text(found, flagged)
 
