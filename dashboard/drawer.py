@@ -12,12 +12,15 @@ from dashboard.worklist import WorklistTab
 
 _ANOMALIES, _CHOSEN, _WORKLIST, _SEGMENTS = range(4)
 
+# The tabs stay in sight when a table brings one of its rows there.
+_STAYS = {"position": "sticky", "top": "0", "z-index": "3", "background": "var(--wf-paper)"}
+
 
 def make_drawer(
     explorer: Explorer, anomalies: AnomalyList, worklist: WorklistTab, segments: SegmentsTab
 ) -> pn.viewable.Viewable:
     """Put the tables behind tabs, each with how many there are."""
-    tabs = TabBar(["Anomalies", "Chosen", "Worklist", "Segments"], label="Tables")
+    tabs = TabBar(["Anomalies", "Chosen", "Worklist", "Segments"], label="Tables", margin=(2, 6))
     tables = [anomalies.panel, column(chosen_table(explorer)), worklist.panel, segments.panel]
     tabs.switch(tables)
 
@@ -48,4 +51,4 @@ def make_drawer(
     flagged.param.watch(lambda _: count(_WORKLIST, flagged.progress()[1]), "worklist")
     explorer.param.watch(open_segments, "color_by")
     tabs.param.watch(show, "active")
-    return column(row(tabs, margin=(2, 6)), *tables)
+    return column(row(tabs, styles=_STAYS), *tables)

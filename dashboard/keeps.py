@@ -100,18 +100,35 @@ class Keeps:
             "groups": {name: list(own) for name, own in explorer.groups.groups.items()},
         }
 
-    def _take_in(self, kept: Any) -> None:
-        """Take what the browser kept; it is from outside, so all of it is checked."""
-        if not isinstance(kept, dict):
+    def _take_in(self, told: Any) -> None:
+        """Take what the browser kept, or what another page changed in it since ``old``.
+
+        It is from outside, so all of it is checked.
+        """
+        if not isinstance(told, dict) or not isinstance(new := told.get("new"), dict):
             return
-        explorer = self.explorer
-        pins = kept.get("pins")
-        self._pins = [str(name) for name in pins[:MAXIMUM_PINS]] if isinstance(pins, list) else []
+        explorer, old = self.explorer, told.get("old")
+        if not isinstance(old, dict):  # what was kept before this page was opened
+            old = {}
+            pins = new.get("pins")
+            self._pins = (
+                [str(each) for each in pins[:MAXIMUM_PINS]] if isinstance(pins, list) else []
+            )
         with suppress(WattfoldError):
-            explorer.notes = {**check_notes(kept.get("notes", {})), **explorer.notes}
-        explorer.flagged.take_in(kept.get("flagged"))
+            was, now = (check_notes(each.get("notes", {})) for each in (old, new))
+            changed = {
+                name: now.get(name)
+                for name in {*was, *now}
+                if was.get(name) != now.get(name) and explorer.notes.get(name) == was.get(name)
+            }
+            notes = {**explorer.notes, **changed}
+            explorer.notes = {name: text for name, text in notes.items() if text is not None}
+        explorer.flagged.take_in(new.get("flagged"), old.get("flagged"))
         with suppress(WattfoldError):
-            explorer.groups.merge(check_groups(kept.get("groups", {}), explorer.dataset))
+            before, groups = (
+                check_groups(each.get("groups", {}), explorer.dataset) for each in (old, new)
+            )
+            explorer.groups.merge(groups, before=before)
         self._pin_again()
 
     def _pin_again(self, *_: param.parameterized.Event) -> None:

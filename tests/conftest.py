@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from chromium import open_chromium
 from hypothesis import settings
+from page_driver import visit
 from serving import serving
 
 # How long an example takes says nothing on a busy machine.
@@ -45,3 +46,10 @@ def browser():
     """A headless Chromium."""
     with open_chromium() as chromium:
         yield chromium
+
+
+@pytest.fixture(scope="module")
+def driver(browser, served):
+    """The page of the demo dataset, opened once for the tests of a file."""
+    with visit(browser, served) as driver:
+        yield driver

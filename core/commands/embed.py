@@ -67,7 +67,21 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
         _draw(result, figure)
     progress(1.0, "Done")
     written = {"out": out, "figure": figure, "map": saved}
-    return result.to_json() | {name: str(path) for name, path in written.items() if path}
+    return (
+        result.to_json()
+        | _kept_by_axes(result)
+        | {name: str(path) for name, path in written.items() if path}
+    )
+
+
+def _kept_by_axes(run: Any) -> dict[str, list[float]]:
+    """What share of neighbours one axis keeps, two, and more, where a map has more than two."""
+    from core.density import kept_by_dimension
+
+    if run.y.shape[1] <= 2:
+        return {}
+    kept = kept_by_dimension(run.y, run.neighbors.indices[:, : run.config.k])
+    return {"kept_by_axes": [round(float(share), 4) for share in kept]}
 
 
 def render(result: dict[str, Any]) -> str:
@@ -85,6 +99,11 @@ def render(result: dict[str, Any]) -> str:
         f"map           {result['method']}, "
         + ("connected" if result["components"] == 1 else f"{result['components']} components"),
     ]
+    if "kept_by_axes" in result:
+        kept = ", ".join(
+            f"{count}: {share:.0%}" for count, share in enumerate(result["kept_by_axes"], start=1)
+        )
+        lines.append(f"axes          neighbours kept, by number of axes: {kept}")
     if result["recall"] is not None:
         lines.append(f"recall        {result['recall']:.4f}")
     if result["quality"] is not None:

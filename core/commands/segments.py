@@ -50,6 +50,11 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
                 "name": name,
                 "households": int((table["number"] == number).sum()),
                 "kwh_per_day": float(table["kwh_per_day"][table["number"] == number].median()),
+                "parts": [
+                    {"name": part, "households": int((table["part"] == part).sum())}
+                    for part in found.parts[name]
+                    if part != name
+                ],
             }
             for number, name in enumerate(found.names, start=1)
         ],
@@ -82,6 +87,7 @@ def render(result: dict[str, Any]) -> str:
             f"{each['number']:>6}  {each['households']:>10,}  {each['kwh_per_day']:>9.1f}  "
             f"{each['name']}"
         )
+        lines += [f"{part['households']:>18,}{'':13}- {part['name']}" for part in each["parts"]]
     tried = ", ".join(f"{count}: {value:.2f}" for count, value in result["agreement"].items())
     lines += ["", f"agreement     of two halves of the weeks, by number of segments: {tried}"]
     lines += [f"note          {notice}" for notice in result["notices"]]

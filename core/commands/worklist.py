@@ -98,6 +98,7 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
         "disputed": [case.household for case in worklist.cases().values() if case.disputed],
         "cases": _rows(cases),
         "precision": [],
+        "currency": arguments.currency,
         "notices": list(evidence.notices),
     }
     if evidence.anomalies is not None:
@@ -218,6 +219,8 @@ def _rows(table: Any) -> list[dict[str, Any]]:
 
 def render(result: dict[str, Any]) -> str:
     """Say what is on the list."""
+    from core.worklist.cases import money_text
+
     counts = ", ".join(f"{count} {verdict}" for verdict, count in result["counts"].items())
     lines = [f"worklist      {counts or 'no household is on it'}", ""]
     for case in result["cases"]:
@@ -225,7 +228,7 @@ def render(result: dict[str, Any]) -> str:
         told = [case.get("reason") or ""]
         told += [f"{size:+.0f} kWh a week"] if size else []
         money = case.get("money_per_year")
-        told += [f"{money:+,.0f} a year"] if money else []
+        told += [f"{money_text(money, result['currency'])} a year"] if money else []
         told += [f"note: {case['note']}"] if case["note"] else []
         lines.append(
             f"{case['household']:<14} {case['verdict']:<10} "

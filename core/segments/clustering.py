@@ -30,6 +30,9 @@ MOST_ELSEWHERE = 0.3
 LEAST_SIZE = 5
 LEAST_SHARE = 0.02
 
+# A segment is cut into at most so many parts.
+MOST_PARTS = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
@@ -46,12 +49,16 @@ class Clustering:
         The share of halves in which a household is in the same segment.
     found : int
         The number of segments that the weeks agree on.
+    part : ndarray of int, shape (n,)
+        Segments cut into parts on which the halves agree as well, from 0, those of the first
+        segment first; a segment on whose parts they do not agree is one part. −1 as in ``label``.
     """
 
     label: np.ndarray
     agreement: dict[int, float]
     stays: np.ndarray
     found: int
+    part: np.ndarray
 
     @property
     def n_segments(self) -> int:
@@ -78,18 +85,40 @@ def cluster_weeks(
     labels: dict[int, list[np.ndarray]] = {}
     for count in range(2, most + 1):
         labels[count] = [_k_means(part, count, seed) for part in projected]
-        pairs = zip(labels[count][::2], labels[count][1::2], strict=True)
-        agreement[count] = float(np.mean([_adjusted_rand(*pair) for pair in pairs]))
+        agreement[count] = _agreement(labels[count])
         progress(count / (most + 1), "Finding segments")
     found = _finest_stable(agreement)
     count = int(np.clip(found + detail, 2, most))
-    label = _k_means(_project(whole, center, axes), count, seed)
+    placed = _project(whole, center, axes)
+    label = _k_means(placed, count, seed)
     same = np.stack([_matched(label, other) == label for other in labels[count]])
     present = np.stack([other >= 0 for other in labels[count]])
     stays = (same & present).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
-    label = np.where(stays < 1 - MOST_ELSEWHERE, -1, label)
+    label = _by_size(np.where(stays < 1 - MOST_ELSEWHERE, -1, label))
+    part = _parts(label, placed, projected, seed)
     progress(1.0, "Finding segments")
-    return Clustering(_by_size(label), agreement, stays, found)
+    return Clustering(label, agreement, stays, found, part)
+
+
+def _parts(
+    label: np.ndarray, points: np.ndarray, halves: list[np.ndarray], seed: int
+) -> np.ndarray:
+    """Cut every segment into as many parts as the halves agree on."""
+    part = np.full(len(label), -1)
+    for segment in range(int(label.max()) + 1):
+        own = np.flatnonzero(label == segment)
+        cut = np.zeros(len(own), int)
+        for count in range(min(MOST_PARTS, len(own) // (2 * LEAST_SIZE)), 1, -1):
+            found = _k_means(points[own], count, seed)
+            if (
+                np.bincount(found).min() >= LEAST_SIZE
+                and _agreement([_k_means(half[own], count, seed) for half in halves])
+                >= LEAST_AGREEMENT
+            ):
+                cut = _by_size(found)
+                break
+        part[own] = part.max() + 1 + cut
+    return part
 
 
 def _finest_stable(agreement: dict[int, float]) -> int:
@@ -143,6 +172,12 @@ def _k_means(points: np.ndarray, count: int, seed: int) -> np.ndarray:
         fitted = KMeans(count, n_init=RESTARTS, random_state=seed).fit(points[known])
     label[known] = fitted.labels_
     return label
+
+
+def _agreement(labels: list[np.ndarray]) -> float:
+    """Return the mean adjusted Rand index of pairs of halves."""
+    pairs = zip(labels[::2], labels[1::2], strict=True)
+    return float(np.mean([_adjusted_rand(*pair) for pair in pairs]))
 
 
 def _adjusted_rand(one: np.ndarray, two: np.ndarray) -> float:

@@ -19,7 +19,7 @@ from core.segments.week_points import read_week_points
 from core.summary import Summarized
 from core.vectors.mean_demand import sum_demand
 
-SEGMENTS_VERSION = 1
+SEGMENTS_VERSION = 2
 STAGE = "segments"
 
 _OWN_FIELDS = ("bins", "households", "slots", "first_day", "last_day", "months", "seed")
@@ -34,9 +34,12 @@ class Segments(Summarized):
     table : DataFrame
         One row per household: ``household``, ``segment`` (its name), ``number`` (from 1, the
         largest first; 0 between segments), ``stays`` (share of halves of the weeks in which it is
-        in that segment), ``kwh_per_day``.
+        in that segment), ``kwh_per_day``, ``part`` (the name of its part of the segment).
     names : tuple of str
         By number; no name occurs twice.
+    parts : mapping of str to tuple of str
+        The names of each segment's parts, on which the halves of the weeks agree as well; a
+        segment without such parts has itself. No name occurs twice.
     agreement : mapping of int to float
         For each number of segments that was tried, the adjusted Rand index between two halves of
         the weeks, over all households.
@@ -51,6 +54,7 @@ class Segments(Summarized):
     names: tuple[str, ...]
     agreement: Mapping[int, float]
     found: int
+    parts: Mapping[str, tuple[str, ...]]
     left_out: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
@@ -111,6 +115,10 @@ def _find(dataset: Dataset, config: RunConfig, detail: int, progress: Progress) 
     )
     week = _mean_weeks(dataset, config, points.households, part(progress, 0.9, 1.0))
     names = name_segments(week, clustering.label)
+    numbers, first = np.unique(clustering.part, return_index=True)
+    of_part = clustering.label[first[numbers >= 0]].tolist()
+    whole = {each: names[own] for each, own in enumerate(of_part) if of_part.count(own) == 1}
+    part_names = name_segments(week, clustering.part, named=whole, taken=names)
     table = pd.DataFrame(
         {
             "household": points.households,
@@ -118,6 +126,7 @@ def _find(dataset: Dataset, config: RunConfig, detail: int, progress: Progress) 
             "number": clustering.label + 1,
             "stays": clustering.stays,
             "kwh_per_day": 24 * np.nanmean(week, axis=(1, 2)),
+            "part": [part_names[each] if each >= 0 else BETWEEN for each in clustering.part],
         }
     )
     return Segments(
@@ -125,6 +134,10 @@ def _find(dataset: Dataset, config: RunConfig, detail: int, progress: Progress) 
         names=tuple(names),
         agreement=clustering.agreement,
         found=clustering.found,
+        parts={
+            name: tuple(part_names[each] for each, own in enumerate(of_part) if own == number)
+            for number, name in enumerate(names)
+        },
         left_out=points.left_out,
         notices=_notices(clustering, points.left_out),
     )
@@ -170,6 +183,7 @@ def _pack(segments: Segments) -> StageResult:
         "names": segments.names,
         "agreement": {str(count): value for count, value in segments.agreement.items()},
         "found": segments.found,
+        "parts": segments.parts,
         "left_out": segments.left_out,
         "notices": segments.notices,
     }
@@ -183,6 +197,7 @@ def _unpack(entry: StageResult) -> Segments:
         names=tuple(facts["names"]),
         agreement={int(count): value for count, value in facts["agreement"].items()},
         found=facts["found"],
+        parts={name: tuple(own) for name, own in facts["parts"].items()},
         left_out=tuple(facts["left_out"]),
         notices=tuple(facts["notices"]),
     )

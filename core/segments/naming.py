@@ -1,6 +1,6 @@
 """Names of segments, made of what sets them apart: "low, evening peak, quiet weekends"."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,7 +54,13 @@ TRAITS = (
 )
 
 
-def name_segments(week_kwh: np.ndarray, label: np.ndarray) -> list[str]:
+def name_segments(
+    week_kwh: np.ndarray,
+    label: np.ndarray,
+    *,
+    named: Mapping[int, str] | None = None,
+    taken: Iterable[str] = (),
+) -> list[str]:
     """Name the segments; no name is given twice.
 
     Parameters
@@ -63,7 +69,12 @@ def name_segments(week_kwh: np.ndarray, label: np.ndarray) -> list[str]:
         Mean kWh of every household by day of the week and hour.
     label : ndarray of int, shape (n,)
         Segments from 0; −1 for none.
+    named : mapping of int to str, optional
+        Segments that have their names already.
+    taken : iterable of str
+        Names that no other segment may have.
     """
+    named, taken = named or {}, set(taken)
     count = int(label.max()) + 1
     safe = np.maximum(week_kwh, 1e-4)
     level = 24 * safe.mean(axis=(1, 2))
@@ -79,10 +90,10 @@ def name_segments(week_kwh: np.ndarray, label: np.ndarray) -> list[str]:
         ]
         used = min(int((np.abs(middles[each]) >= LEAST_DEVIATION).sum()), MOST_TRAITS)
         name = _joined(levels_words[each], words[:used])
-        while name in names and used < len(words):
+        while name in {*names, *taken} and used < len(words):
             used += 1
             name = _joined(levels_words[each], words[:used])
-        names.append(name)
+        names.append(named.get(each, name))
     return _told_apart(names, levels)
 
 

@@ -21,6 +21,7 @@ from core.figures.quantile_regions import draw_week
 from core.figures.readings_series import with_gaps
 from core.progress import Progress, silent
 from core.readings import Dataset
+from core.worklist.cases import money_text
 from core.worklist.verdicts import OPEN
 
 if TYPE_CHECKING:
@@ -168,14 +169,14 @@ def _evidence(case: Mapping[str, Any], currency: str) -> str:
     if _is_number(case.get("rank")):
         parts.append(f"rank {int(case['rank'])}")
     if _is_number(case.get("q")):
-        parts.append(f"q {case['q']:.3f} (share of false ones among all up to here)")
+        sure = f"{case['q']:.3f}" if case["q"] >= 0.001 else "under 0.001"
+        parts.append(f"q {sure} (share of false ones among all up to here)")
     if _is_number(case.get("stability")):
         parts.append(f"stays on the list in {case['stability']:.0%} of resamples")
     if _is_number(case.get("kwh_per_week")) and case["kwh_per_week"]:
         parts.append(f"{case['kwh_per_week']:+.0f} kWh a week")
     if _is_number(case.get("money_per_year")) and case["money_per_year"]:
-        money = f"{case['money_per_year']:+,.0f}"
-        parts.append(f"{currency} {money} a year".strip())
+        parts.append(f"{money_text(case['money_per_year'], currency)} a year")
     return "; ".join(parts)
 
 
@@ -197,7 +198,7 @@ def _draw_around(
     axes: "Axes", times: np.ndarray, kwh: np.ndarray, interval: int, change: date | None
 ) -> None:
     """The readings around the change, or the last ones where nothing changed."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+    from matplotlib.dates import AutoDateLocator, DateFormatter, date2num
 
     middle = np.datetime64(change) if change else times[-1] - np.timedelta64(DAYS_AROUND, "D")
     reach = np.timedelta64(DAYS_AROUND, "D")
@@ -208,9 +209,8 @@ def _draw_around(
     axes.plot(*shown, color="#2b4a7d", linewidth=0.6)
     if change:
         axes.axvline(float(date2num(change)), color="#1450c8", linewidth=1.4)
-    locator = AutoDateLocator(minticks=4, maxticks=9)
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
+    axes.xaxis.set_major_locator(AutoDateLocator(minticks=4, maxticks=9))
+    axes.xaxis.set_major_formatter(DateFormatter("%d %b"))
     axes.set_ylabel("demand, kWh")
     if len(shown[1]) and np.nanmin(shown[1]) >= 0:
         axes.set_ylim(bottom=0)
@@ -226,7 +226,7 @@ def _write_neighbors(axes: "Axes", household: str, weeks: Weeks, homes: Homes) -
         axes.plot(hours, homes.profiles[other], color="#a8a29e", linewidth=0.7)
     axes.plot(hours, homes.profiles[row], color="#c2410c", linewidth=1.4, label="this household")
     names = ", ".join(_named(weeks, homes, similar))
-    _set_title(axes, textwrap.fill(f"Its mean day; grey, similar homes: {names}", 110))
+    _set_title(axes, textwrap.fill(f"Its mean day; grey, similar homes: {names}", 100))
     axes.set_xlabel("hour of the day")
     axes.set_ylabel("kWh")
     axes.set_xlim(0, 24)

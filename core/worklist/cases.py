@@ -11,6 +11,11 @@ from core.worklist.verdicts import is_decided, is_hit
 WEEKS_PER_YEAR = 52.18
 
 
+def money_text(value: float, currency: str = "") -> str:
+    """Write a sum with its sign and currency, as people do: ``−£552``."""
+    return f"{'−' if value < 0 else '+'}{currency}{abs(value):,.0f}"
+
+
 def case_table(
     worklist: Worklist, anomalies: Anomalies | None = None, *, price: float | None = None
 ) -> pd.DataFrame:

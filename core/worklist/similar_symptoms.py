@@ -84,7 +84,10 @@ def more_like(weeks: Weeks, flagged: Sequence[str], *, progress: Progress = sile
         {
             "household": [names[row] for row in order],
             "similarity": similarity[order],
-            "shares": [", ".join(_shared(described[row], common, labels)) for row in order],
+            "shares": [
+                ", ".join(_shared(described[row], common, labels)) or "nothing clearly"
+                for row in order
+            ],
         }
     )
     in_common = tuple(_shared(common, common, labels))

@@ -57,7 +57,7 @@ class MapView:
         rows = scene.drawn
         found = nearest(scene.points[rows], (x, y), self.streams.view, reach=_TAP_REACH)
         if found is not None:
-            self.explorer.selected = int(rows[found])
+            self.explorer.look_at(int(rows[found]))
 
     def _boxed(self, bounds: tuple[float, float, float, float] | None) -> None:
         if self.scene is not None and bounds is not None:

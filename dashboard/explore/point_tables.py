@@ -71,7 +71,7 @@ class PointTable:
     def _go(self, event: CellClickEvent) -> None:
         # The row number comes from the browser.
         if 0 <= event.row < len(self.rows):
-            self.explorer.selected = int(self.rows[event.row])
+            self.explorer.look_at(int(self.rows[event.row]))
 
     def _mark(self, *_: param.parameterized.Event) -> None:
         if self._widget is not None:

@@ -32,12 +32,15 @@ _PRIVACY = {
     "Codes instead of ids": "hash",
     "No ids": "drop",
 }
+_COLUMNS = (
+    "Columns that identify a household are left out, and a map that has their colours shows "
+    "density instead; saved groups get numbers for names."
+)
 _ABOUT_PRIVACY = {
     "keep": "",
     "hash": "Every household gets a code that is the same throughout this file and different in "
-    "the next; nobody can look it up. Columns that identify a household are left out.",
-    "drop": "Points are named by their anomaly rank. Columns that identify a household are left "
-    "out.",
+    "the next; nobody can look it up. {columns}",
+    "drop": "Points are named by their anomaly rank. {columns}",
 }
 _SCOPES = {
     "All methods and the paper's searches": False,
@@ -164,9 +167,7 @@ class ExportForm:
         zoomed = getattr(self.explorer, "ranges", None) is not None
         self.in_view.visible = self.kind.value == "map" and self.print_fields.visible and zoomed
         self.scope.visible = self.note.visible = self.kind.value == "report"
-        self.about_privacy.say(_ABOUT_PRIVACY[self.privacy.value])
-        # The grid holds no names.
-        self.privacy.visible = self.kind.value != "grid"
+        self.about_privacy.say(_ABOUT_PRIVACY[self.privacy.value].format(columns=_COLUMNS))
 
     def _suggest_size(self) -> None:
         width, height = KINDS[self.kind.value].size_cm
@@ -215,7 +216,7 @@ class ExportForm:
             paper=self._paper() if self.print_fields.visible else Paper(),
             privacy=self.privacy.value,
             rows=self._rows(self.points.value) if kind.of_points else (),
-            coloring=explorer.label_coloring() if self.kind.value == "map" else None,
+            coloring=explorer.label_coloring() if self.kind.value in ("map", "grid") else None,
             in_view=self.in_view.visible and self.in_view.value,
             compared=self._compared() if self.kind.value == "grid" else (),
             remarks=self._remarks() if self.kind.value == "report" else Remarks(),

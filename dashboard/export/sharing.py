@@ -11,7 +11,7 @@ from core.errors import WattfoldError
 from dashboard.export._import_file import ImportPanel
 from dashboard.jobs import SessionFolder, coalesced
 from dashboard.jobs.workspace import Workspace
-from dashboard.state import Explorer, UndoHistory, ViewState
+from dashboard.state import Explorer, Step, UndoHistory, ViewState
 from dashboard.state.session_file import write_session
 from dashboard.state.view_state import REMEMBERED
 from dashboard.widgets import CopyText, PlainText, column, make_dialog
@@ -53,6 +53,7 @@ class Sharing:
         # What one action changes is one step.
         remember = coalesced(workspace.pool.schedule, self._remember)
         explorer.param.watch(remember, list(REMEMBERED))
+        explorer.flagged.param.watch(remember, "worklist")
         self.bar = pn.Row(
             self._button("undo", "Undo (Ctrl+Z)", self.undo, self.history.param.can_undo),
             self._button("redo", "Redo (Ctrl+Shift+Z)", self.redo, self.history.param.can_redo),
@@ -115,29 +116,32 @@ class Sharing:
     # Undo and redo
 
     def _remember(self) -> None:
-        """Add the view to the history, if its run is on the map and its first point is known."""
+        """Add what is seen to the history, if its run is there and its first point is known."""
         view = self.explorer.view_state()
         if view is not None and view.selected is not None:
-            self.history.add(view)
+            self.history.add(Step(view, self.explorer.flagged.own))
             if self.dialog.open:
                 self._offer(view)
 
     def undo(self) -> None:
-        """Show the previous view; or drop settings whose run is not on the map."""
+        """Go back one step; or drop settings whose run is not on the map."""
         self._remember()
-        explorer = self.explorer
+        explorer, current = self.explorer, self.history.current
         is_new = explorer.run is not None and explorer.view_state() is None
-        self._go(
-            self.history.current if is_new and not explorer.is_restoring else self.history.undo()
-        )
+        if is_new and not explorer.is_restoring:
+            if current is not None:
+                explorer.restore(current.view)
+        else:
+            self._go(self.history.undo())
 
     def redo(self) -> None:
-        """Show the view that was undone last."""
+        """Take the step that was undone last."""
         self._go(self.history.redo())
 
-    def _go(self, view: ViewState | None) -> None:
-        if view is not None:
-            self.explorer.restore(view)
+    def _go(self, step: Step | None) -> None:
+        if step is not None:
+            self.explorer.restore(step.view)
+            self.explorer.flagged.restore(step.flags)
 
     # Links and files
 

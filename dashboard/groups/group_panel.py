@@ -172,7 +172,7 @@ class GroupPanel:
         kind = kind if origin is None else origin.kind
         self.kind.param.update(options=kinds, value=kind if kind in kinds else DRAWN)
         self._offer_values(self.kind.value)
-        others = [name for name in self.explorer.groups.groups if name != group.title]
+        others = group.others()
         against = group.against if group.against in others else REST
         self.against.param.update(options=[REST, *others], value=against)
         self.name.value = "" if origin is None else origin.name

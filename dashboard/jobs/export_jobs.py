@@ -30,11 +30,13 @@ from core.readings import Dataset
 from core.runs import Run, RunConfig, Runner, Store
 from core.runs.anomaly_stage import stored_anomalies
 from core.scene import Coloring, MapScene, map_scene
-from core.scene.coloring import HDR, OF_EACH_MAP, choices
+from core.scene.coloring import HDR, OF_EACH_MAP, OTHERS_NAME, choices
 from core.study.run_report import Remarks, make_report, report_plan
 from dashboard.jobs._job import Limits
 from dashboard.jobs.session_pool import FollowedJob, SessionPool
 from dashboard.jobs.workspace import WorkspacePaths
+from dashboard.state.map_colors import GROUPS, IN_NO_GROUP
+from dashboard.state.saved_groups import SEVERAL
 from dashboard.state.view_state import ViewState, runs_to_rows
 
 if TYPE_CHECKING:
@@ -132,9 +134,12 @@ class ExportRequest:
     backend: str | None = None
 
     def drawing(self) -> dict[str, Any]:
-        """How the map is shown, without row numbers, which stand for households, if need be."""
+        """How the map is shown; for others without what stands for households, if need be.
+
+        That is row numbers, and names of columns, which may be anything.
+        """
         drawing = self.view.to_json()
-        kept = drawing if self.privacy == "keep" else ("color_by", "layers")
+        kept = drawing if self.privacy == "keep" else ("layers",)
         return {name: drawing[name] for name in kept if name != "config"}
 
 
@@ -213,11 +218,22 @@ def _scene(request: ExportRequest, run: Run, interval_minutes: int) -> MapScene:
         contours="contours" in view.layers,
     )
     coloring = request.coloring
-    # Rows of an anonymous run are other points.
-    if coloring is not None and request.privacy == "keep" and len(coloring.codes) == run.n:
+    if coloring is not None and len(coloring.codes) == run.n:
         shown = coloring.shown(view.hidden) if view.hidden else None
+        if request.privacy != "keep" and coloring.title == GROUPS:
+            coloring = _numbered(coloring)
         scene = scene.with_(coloring=coloring, shown=shown)
     return scene.with_(labelled="labels" in view.layers)
+
+
+def _numbered(coloring: Coloring) -> Coloring:
+    """Colours of groups under numbers: their names are the analyst's own and may name people."""
+    ours = (SEVERAL, IN_NO_GROUP, OTHERS_NAME)
+    names = tuple(
+        name if name in ours else f"group {number}"
+        for number, name in enumerate(coloring.names, start=1)
+    )
+    return replace(coloring, names=names)
 
 
 def _figure(request: ExportRequest, run: Run, anonymous: Anonymous, runner: Runner) -> "Figure":
@@ -226,7 +242,7 @@ def _figure(request: ExportRequest, run: Run, anonymous: Anonymous, runner: Runn
         scene = _scene(request, run, dataset.interval_minutes)
         return map_figure(scene, paper=paper, ranges=view.ranges if request.in_view else None)
     if request.kind == "grid":
-        return _grid(request, runner)
+        return _grid(request, anonymous, runner)
     draw = {"demand": distribution_figure, "week": week_figure}
     if request.kind in draw:
         return draw[request.kind](run, dataset, _rows(request), paper=paper)
@@ -248,7 +264,7 @@ def _change(runner: Runner, config: RunConfig, row: int) -> date | None:
     return date.fromisoformat(since.iat[0]) if len(since) and since.iat[0] else None
 
 
-def _grid(request: ExportRequest, runner: Runner) -> "Figure":
+def _grid(request: ExportRequest, anonymous: Anonymous, runner: Runner) -> "Figure":
     """The compared maps, without names: they would be too small to read."""
     methods = list(dict.fromkeys(method for method, _, _ in request.compared))
     searches = list(dict.fromkeys(search for _, search, _ in request.compared))
@@ -258,7 +274,8 @@ def _grid(request: ExportRequest, runner: Runner) -> "Figure":
     if request.view.color_by in OF_EACH_MAP:  # whose scales are not the same for all of them
         request = replace(request, view=replace(request.view, color_by=HDR))
     for method, search, config in request.compared:
-        scene = _scene(request, runner.run(config), runner.dataset.interval_minutes)
+        run = anonymous.run(runner.run(config))
+        scene = _scene(request, run, runner.dataset.interval_minutes)
         found[method, search] = scene.with_(labelled=False, contours=())
     return draw_map_grid(
         [[found.get((method, search)) for search in searches] for method in methods],

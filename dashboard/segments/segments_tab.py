@@ -162,7 +162,9 @@ class SegmentsTab:
         self.detail.visible = self.place.visible = True
         self.sentence.text = told(found)
         self._fill_table(segment_rows(found))
-        labels = dict(zip(found.table["household"], found.table["segment"], strict=True))
+        homes = found.table["household"]
+        self.names.parts = dict(zip(homes, found.table["part"], strict=True))
+        labels = dict(zip(homes, found.table["segment"], strict=True))
         order = [home for name in found.names for home, own in labels.items() if own == name]
         self.explorer.label_homes(SEGMENTS, {home: labels[home] for home in order})
         self.explorer.color_by = SEGMENTS

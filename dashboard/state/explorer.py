@@ -308,6 +308,13 @@ class Explorer(PointFacts):
 
     # Selection
 
+    def look_at(self, row: int) -> None:
+        """Select a point as by a click, which asks for its story even if it was selected before."""
+        if row == self.selected:
+            self.param.trigger("selected")
+        else:
+            self.selected = row
+
     def select_label(self, label: str) -> bool:
         """Select the point of that name; return whether there is one."""
         rows = rows_of(self.run, [label])

@@ -10,7 +10,7 @@ import param
 from core.anomalies import Anomalies
 from core.errors import InputError
 from core.readings import Dataset
-from core.worklist import Worklist, case_table, merge
+from core.worklist import Flag, Worklist, case_table, merge
 from core.worklist.cases import with_metadata
 from core.worklist.verdicts import is_decided
 from dashboard.state.saved_groups import whole_letters
@@ -27,12 +27,11 @@ class FlaggedHomes(param.Parameterized):
     price: Any = param.String(
         default="", label="Price of a kWh", doc="As people write it, such as £0.30"
     )
-    can_undo: Any = param.Boolean(default=False, doc="Whether there is something to undo")
 
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(worklist=Worklist(dataset=dataset.digest))
         self._dataset = dataset
-        self._steps: list[Worklist] = []  # what each step added, the last one last
+        self.own: frozenset[Flag] = frozenset()  # what this visit added
 
     def flag(self, household: str, verdict: str, *, note: str = "") -> None:
         """Put a household on the list, or give it another verdict or note."""
@@ -50,17 +49,14 @@ class FlaggedHomes(param.Parameterized):
         self._add(merge([self.worklist, other]))
 
     def _add(self, worklist: Worklist) -> None:
-        added = worklist.flags - self.worklist.flags
-        if added:
-            self._steps.append(Worklist(added))
-            self.param.update(worklist=worklist, can_undo=True)
+        self.own |= worklist.flags - self.worklist.flags
+        self.worklist = worklist
 
-    def undo(self) -> None:
-        """Take back what was added last, and nothing else."""
-        if self._steps:
-            flags = self.worklist.flags - self._steps.pop().flags
-            worklist = Worklist(flags, self.worklist.dataset)
-            self.param.update(worklist=worklist, can_undo=bool(self._steps))
+    def restore(self, own: frozenset[Flag]) -> None:
+        """Have just these flags of this visit, as after undo or redo; all others stay."""
+        flags = (self.worklist.flags - self.own) | own
+        self.own = own
+        self.worklist = Worklist(flags, self.worklist.dataset)
 
     def verdict_of(self, household: str) -> str:
         """The verdict on a household; empty if it is not on the list."""
@@ -100,16 +96,23 @@ class FlaggedHomes(param.Parameterized):
         """What the browser keeps."""
         return {"worklist": self.worklist.to_json(), "by": self.by, "price": self.price}
 
-    def take_in(self, kept: Any) -> None:
-        """Take what the browser kept; it is from outside, so what is damaged is left out."""
-        if not isinstance(kept, dict):
-            return
+    def take_in(self, kept: Any, before: Any = None) -> None:
+        """Take what the browser keeps; it is from outside, so what is damaged is left out.
+
+        ``before`` is what it kept before another page changed that: what that page took back is
+        taken back here, too.
+        """
+        new, old = (each if isinstance(each, dict) else {} for each in (kept, before))
         with suppress(InputError):
-            found = merge([self.worklist, Worklist.from_json(kept.get("worklist"))])
-            self.worklist = found  # no step of this visit: nothing to undo
+            theirs = Worklist.from_json(new.get("worklist"))
+            were = Worklist.from_json(old["worklist"]) if "worklist" in old else Worklist()
+            added = Worklist(theirs.flags - were.flags, theirs.dataset)
+            found, gone = merge([self.worklist, added]), were.flags - theirs.flags
+            self.own -= gone
+            self.worklist = Worklist(found.flags - gone, found.dataset)
         for name in ("by", "price"):
-            if isinstance(kept.get(name), str) and not getattr(self, name):
-                setattr(self, name, whole_letters(kept[name][:_LONGEST_NAME]))
+            if isinstance(text := new.get(name), str) and text != old.get(name, ""):
+                setattr(self, name, whole_letters(text[:_LONGEST_NAME]))
 
 
 def parse_price(text: str) -> tuple[float | None, str]:

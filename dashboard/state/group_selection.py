@@ -43,7 +43,9 @@ class Origin:
 class GroupSelection(param.Parameterized):
     """Chooses homes on the map by what is known of them, and says against whom they stand."""
 
-    against: Any = param.String(default="", doc="A saved group; all other homes where empty")
+    against: Any = param.String(
+        default="", doc="One of the other groups; all other homes where empty"
+    )
 
     def __init__(self, explorer: Explorer) -> None:
         super().__init__()
@@ -101,8 +103,7 @@ class GroupSelection(param.Parameterized):
     def choose(self, kind: str, value: str) -> None:
         """Choose the homes that a value of :meth:`values` stands for."""
         rows = np.sort(self.values(kind).get(value, np.empty(0, np.int64)))
-        name = value if kind in _NOT_ATTRIBUTES else f"{kind} {value}"
-        self._origin = Origin(rows, name, kind, value)
+        self._origin = Origin(rows, _name(kind, value), kind, value)
         self.explorer.chosen = rows
 
     @property
@@ -135,6 +136,18 @@ class GroupSelection(param.Parameterized):
 
     # Comparing
 
+    def others(self) -> dict[str, tuple[str, ...]]:
+        """Groups to compare with: other values of the attribute, other segments, saved groups."""
+        origin, homes, found = self.origin, self._homes(), {}
+        if origin is not None and origin.kind not in (SAVED, LISTED):
+            found = {
+                _name(origin.kind, value): tuple(homes[row] for row in rows)
+                for value, rows in self.values(origin.kind).items()
+                if value != origin.value and len(rows) >= LEAST_SIZE
+            }
+        saved = self.explorer.groups.groups
+        return found | {name: own for name, own in saved.items() if name != self.title}
+
     def sides(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, str]]:
         """The two groups and their names, or what is wrong with them in a sentence."""
         if not self.explorer.judges_households:
@@ -150,7 +163,7 @@ class GroupSelection(param.Parameterized):
                 "nothing of a group. Choose more."
             )
         if self.against:
-            other = self.explorer.groups.groups.get(self.against, ())
+            other = self.others().get(self.against, ())
             shared = set(own) & set(other)
             if shared:
                 some = ", ".join(sorted(shared)[:3])
@@ -174,6 +187,11 @@ class GroupSelection(param.Parameterized):
     def _rows(self, homes: Mapping[str, Any] | list[str] | tuple[str, ...]) -> np.ndarray:
         wanted = pd.Index(self._homes()).get_indexer(list(homes))
         return np.sort(wanted[wanted >= 0])
+
+
+def _name(kind: str, value: str) -> str:
+    """What a group is called that was chosen in one way."""
+    return value if kind in _NOT_ATTRIBUTES else f"{kind} {value}"
 
 
 def _words(value: Any) -> str:

@@ -18,7 +18,8 @@ from dashboard.state.saved_groups import SavedGroups, group_labels
 
 # What colours can say beside what the map itself knows.
 GROUPS, SEGMENTS = "Saved groups", "Segments"
-_UNLABELLED = {GROUPS: "in no group", SEGMENTS: BETWEEN}
+IN_NO_GROUP = "in no group"
+_UNLABELLED = {GROUPS: IN_NO_GROUP, SEGMENTS: BETWEEN}
 _NOT_FOUND = "not found yet"
 
 

@@ -33,10 +33,26 @@ class SavedGroups(param.Parameterized):
         """Forget a group."""
         self.groups = {other: own for other, own in self.groups.items() if other != name}
 
-    def merge(self, groups: Mapping[str, tuple[str, ...]]) -> None:
-        """Add groups; one whose name stands for other households here gets another name."""
-        merged = dict(self.groups)
+    def merge(
+        self,
+        groups: Mapping[str, tuple[str, ...]],
+        *,
+        before: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        """Add groups; one whose name stands for other households here gets another name.
+
+        With ``before``, what the groups were before another page changed them, groups that were
+        the same here are changed or removed as there.
+        """
+        was = before or {}
+        merged = {
+            name: own
+            for name, own in self.groups.items()
+            if was.get(name) != own or groups.get(name) == own
+        }
         for name, own in groups.items():
+            if was.get(name) == own:
+                continue
             free, number = name, 1
             while free in merged and set(merged[free]) != set(own):
                 number += 1

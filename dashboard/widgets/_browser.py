@@ -40,7 +40,11 @@ class PageAddress(_Unseen):
 
 
 class BrowserStore(_Unseen):
-    """An object that the browser keeps under a key; ``told`` is called with what it kept before."""
+    """An object that the browser keeps under a key, for all pages that name it.
+
+    ``told`` is called with ``{"new": …}``, what it kept before, and with ``{"old": …, "new": …}``
+    when another page has changed that. What this page changes is added to what others changed.
+    """
 
     key = param.String(default="", doc="The name of the object")
     content = param.Dict(default={}, doc="What to keep from now on")

@@ -12,6 +12,7 @@ from core.anomalies import Anomalies
 from core.errors import WattfoldError
 from core.runs import RunConfig
 from core.worklist import MoreLike
+from core.worklist.cases import money_text
 from dashboard.export import FileJob
 from dashboard.jobs import FollowedJob, SessionFolder, worklist_jobs
 from dashboard.jobs.worklist_jobs import CaseFileRequest
@@ -35,7 +36,7 @@ _TITLES = {
     "detector": "Found by",
 }
 _WIDTHS: dict[str, Any] = {
-    "what": 84,
+    "what": 104,
     "verdict": 122,
     "note": 120,
     "size": 92,
@@ -77,7 +78,7 @@ class WorklistTab:
         self._make_controls()
         self.cases, self.alike = column(), column(visible=False)
         self.controls = wrapped_row(
-            self.verdict, self.more, self.csv, self.print, self.undo, self.price, self.by,
+            self.verdict, self.more, self.csv, self.print, self.price, self.by,
             visible=False,
         )  # fmt: skip
         self.panel = column(
@@ -107,9 +108,6 @@ class WorklistTab:
             callback=self._csv, filename="wattfold-worklist.csv", label="Save CSV", **_SMALL
         )
         self.print = pmui.Button(label="Print case file", **_SMALL)
-        self.undo = pmui.Button(
-            label="Undo", disabled=flagged.param.can_undo.rx.not_(), icon="undo", **_SMALL
-        )
         field: dict[str, Any] = {
             "size": "small",
             "description": "",
@@ -126,7 +124,6 @@ class WorklistTab:
         self.verdict.param.watch(lambda _: self._refresh(), "value")
         self.more.on_click(lambda _: self.find_more())
         self.print.on_click(lambda _: self.print_cases())
-        self.undo.on_click(lambda _: flagged.undo())
         self.cancel.on_click(lambda _: self._stop())
         self.back.on_click(lambda _: self._go_back())
 
@@ -147,7 +144,7 @@ class WorklistTab:
         if not self._is_shown:
             return
         is_list, total = self._found is None, self.flagged.progress()[1]
-        self.controls.visible = is_list and (total > 0 or self.flagged.can_undo)
+        self.controls.visible = is_list and total > 0
         self.cases.visible = is_list and total > 0
         self.alike.visible = self.back.visible = not is_list
         self._offer_verdicts()
@@ -207,7 +204,7 @@ class WorklistTab:
             return
         rows = (self.explorer.run.units["household"] == homes.iat[place]).to_numpy().nonzero()[0]
         if len(rows):
-            self.explorer.selected = int(rows[0])
+            self.explorer.look_at(int(rows[0]))
         else:
             self.status.say(f"{homes.iat[place]} is not on this map.")
 
@@ -278,7 +275,7 @@ class WorklistTab:
     def _list_alike(self, found: MoreLike, flagged: tuple[str, ...]) -> None:
         table = found.table.head(_MOST_ALIKE).rename(columns={"household": "what"})
         table["verdict"] = self.flagged.verdicts(table["what"])
-        widths = {"what": 88, "similarity": 70, "verdict": 92}
+        widths = {"what": 104, "similarity": 70, "verdict": 92}
         self._fill("alike", table, _ALIKE_TITLES, widths)
         self.sentence.text = _sentences.more_like_text(found, flagged)
 
@@ -308,16 +305,9 @@ def _case_rows(cases: pd.DataFrame, currency: str) -> pd.DataFrame:
             "note": cases["note"],
             "headline": known("reason", "").fillna("not judged"),
             "size": known("kwh_per_week", float("nan")).astype(float),
-            "money": [_money(each, currency) for each in money],
+            "money": ["" if pd.isna(each) else money_text(each, currency) for each in money],
             "since": known("since", "").fillna(""),
             "q": known("q", float("nan")).astype(float),
             "detector": known("detector", "").fillna(""),
         }
     ).reset_index(drop=True)
-
-
-def _money(value: float, currency: str) -> str:
-    """A sum with its sign, as people write it; nothing where it is not known."""
-    if pd.isna(value):
-        return ""
-    return f"{'−' if value < 0 else '+'}{currency}{abs(value):,.0f}"

@@ -1,15 +1,30 @@
 """A person in front of the page: looks at what is drawn, and clicks where points are."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 MINUTE = 60_000
 
 # Bokeh draws on a canvas; what it draws, and where, can be asked of its models and views.
 _MODELS = "Bokeh.documents.flatMap(document => [...document._all_models.values()])"
 _MAP = f"{_MODELS}.find(model => model.type == 'Figure' && model.tags.includes('map'))"
+
+
+@contextmanager
+def visit(browser: Browser, address: str) -> Iterator["Driver"]:
+    """Open the page as somebody who was never here; at the end, nothing must have gone wrong."""
+    context = browser.new_context(viewport={"width": 1366, "height": 768}, accept_downloads=True)
+    errors: list[str] = []
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    driver = Driver(context.new_page())
+    driver.open(address)
+    yield driver
+    context.close()
+    assert errors == []
 
 
 class Driver:

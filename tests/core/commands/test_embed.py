@@ -1,6 +1,7 @@
 """``wattfold embed``, ``cache`` and the cube part of ``info`` as people and machines meet them."""
 
 import json
+import re
 import shlex
 
 import numpy as np
@@ -164,6 +165,9 @@ def test_words_for_people(wattfold, demo):
     rows = out[out.index("rank  anomaly") :].splitlines()[1:4]
     assert [row.split()[0] for row in rows] == ["1", "2", "3"]
     assert all(row.split()[1] in set(demo.households["household"]) for row in rows)
+    assert "by number of axes" not in out
+    solid = wattfold("embed", demo.path, *QUICK, "--dim", "3")[1]
+    assert re.search(r"neighbours kept, by number of axes: 1: \d+%, 2: \d+%, 3: \d+%\n", solid)
     again = wattfold("embed", demo.path, *QUICK, "--quality", "--n-anomalies", "3")[1]
     assert "stored before: cube, vectors, neighbors, embedding, quality, density" in again
 

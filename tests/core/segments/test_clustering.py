@@ -57,6 +57,15 @@ def test_detail_asks_for_more_or_fewer():
     assert cluster_weeks(points, detail=-2).found == 4
 
 
+def test_parts_are_those_that_the_weeks_agree_on():
+    points, truth = kinds_of_weeks([40, 25, 20, 15])
+    whole = cluster_weeks(points)
+    assert (whole.part == whole.label).all()
+    coarse = cluster_weeks(points, detail=-2)
+    assert adjusted_rand_score(truth, coarse.part) == 1
+    assert adjusted_rand_score(truth, coarse.label) < 1
+
+
 def test_a_household_with_weeks_in_one_half_only_has_a_segment():
     points, _ = kinds_of_weeks([30, 30])
     points.known[0, 1:] = False

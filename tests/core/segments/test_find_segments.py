@@ -23,6 +23,11 @@ def test_every_household_has_a_segment_or_is_between(demo):
     assert set(found.table["segment"]) <= {*found.names, BETWEEN}
     sizes = {name: len(own) for name, own in found.groups().items()}
     assert min(sizes.values()) >= 5
+    parts = [part for name in found.names for part in found.parts[name]]
+    assert len(set(parts)) == len(parts) >= len(found.names)
+    for (segment, part), own in found.table.groupby(["segment", "part"]):
+        assert part in found.parts.get(segment, (BETWEEN,))
+        assert len(own) >= 5 or segment == BETWEEN
     first = found.table.iloc[0]
     expected = 48 * demo.readings(first["household"])["kwh"].mean()
     assert first["kwh_per_day"] == pytest.approx(expected, rel=0.02)

@@ -1,7 +1,7 @@
 """A map of three dimensions in a real browser: axes, tour, pause."""
 
 import pytest
-from page_driver import MINUTE, Driver
+from page_driver import MINUTE
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -12,22 +12,15 @@ TOUR = "models.find(model => model.name == 'wattfold-tour')"
 
 
 @pytest.fixture(scope="module")
-def driver(browser, served):
-    page = browser.new_page(viewport={"width": 1366, "height": 768})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    driver = Driver(page)
-    driver.open(served)
+def driver(driver):
     driver.open_settings()
     driver.button("Seldom changed").click()
-    dimensions = page.get_by_label("Dimensions of the map")
+    dimensions = driver.page.get_by_label("Dimensions of the map")
     dimensions.fill("3")
     dimensions.press("Enter")
     expect(driver.button("▶ Tour")).to_be_visible()
     driver.button("Settings").click()
-    yield driver
-    page.close()
-    assert errors == []
+    return driver
 
 
 def test_another_pair_of_axes_moves_the_points_and_keeps_the_selection(driver):

@@ -64,13 +64,24 @@ def request_of(paths, result, tmp_path):
 def test_a_map_keeps_the_colours_of_saved_groups(request_of, result):
     from core.scene.coloring import color_values
 
-    names = pd.Series(["mine" if row < 3 else None for row in range(result.n)], dtype="object")
-    coloring = color_values("Saved groups", names, missing_name="in no group")
-    view = {"color_by": "Saved groups"}
-    path = Path(make_export(request_of("map", "svg", view=view, coloring=coloring), silent))
-    assert "in no group" in path.read_text()
-    hashed = request_of("map", "svg", view=view, coloring=coloring, privacy="hash")
-    assert "in no group" not in Path(make_export(hashed, silent)).read_text()
+    names = pd.Series(["of Smith" if row < 3 else None for row in range(result.n)], dtype="object")
+    compared = (("isomap", "exact", CONFIG), ("lle", "exact", CONFIG.change(method="lle")))
+    for title, kind in (("Saved groups", "map"), ("Segments", "map"), ("Saved groups", "grid")):
+        asked = {
+            "view": {"color_by": title},
+            "coloring": color_values(title, names, missing_name="in no group"),
+            "compared": compared,
+        }
+        text = Path(make_export(request_of(kind, "svg", **asked), silent)).read_text()
+        assert "of Smith" in text
+        assert "in no group" in text
+        text = Path(
+            make_export(request_of(kind, "svg", privacy="hash", **asked), silent)
+        ).read_text()
+        # Segments are named by what they use, groups by the analyst.
+        assert ("of Smith" in text) == (title == "Segments")
+        assert ("group 1" in text) != (title == "Segments")
+        assert "in no group" in text
 
 
 @pytest.mark.parametrize(
@@ -110,7 +121,7 @@ def test_colours_that_would_identify_are_replaced(request_of):
     text = Path(path).read_text(encoding="utf-8")
     assert "Secret Lane" not in text
     assert "Coloured by Highest density regions (HDR)" in text
-    assert "selected" not in read_provenance(path).view
+    assert list(read_provenance(path).view) == ["layers"]
 
 
 def test_a_file_is_not_called_by_an_id_that_it_withholds(request_of, result):

@@ -94,6 +94,19 @@ def test_an_attribute_is_compared_as_the_command_compares_it(visit, dataset, sto
     np.testing.assert_array_equal(panel.week.week.data["mean0"], expected.week[0].mean)
 
 
+def test_one_value_of_an_attribute_is_compared_with_another(visit, dataset):
+    panel = visit.panel
+    panel.kind.value = "occupants"
+    panel.value.value = "1"
+    visit.turns.run()
+    assert "occupants 1" not in panel.against.options
+    panel.against.value = "occupants 2"
+    visit.work()
+    occupants = dataset.metadata["occupants"]
+    assert panel.found.names == ("occupants 1", "occupants 2")
+    assert panel.found.sizes == ((occupants == 1).sum(), (occupants == 2).sum())
+
+
 def test_another_lasso_takes_the_place_of_the_first(visit):
     visit.explorer.chosen = np.arange(10)
     visit.turns.run()

@@ -13,7 +13,7 @@ from dashboard.explore import MapView
 from dashboard.jobs import SessionPool
 from dashboard.jobs.workspace import Workspace
 from dashboard.segments import SegmentsTab
-from dashboard.segments._segment_names import label_places, wrapped
+from dashboard.segments._segment_names import label_places, text_size, wrapped
 from dashboard.segments.segments_tab import told
 from dashboard.state import Explorer
 from dashboard.state.group_selection import SEGMENT, GroupSelection
@@ -89,7 +89,9 @@ def test_segments_are_found_listed_named_and_coloured(visit, segments):
     assert {name: counts[name] for name in segments.names} == dict(
         zip(segments.names, sizes, strict=True)
     )
-    assert tab.names.names.data["segment"] == [wrapped(name) for name in segments.names]
+    drawn = tab.names.names.data["segment"]
+    assert drawn
+    assert set(drawn) <= {wrapped(name) for name in segments.names}
     assert "segment" in explorer.table(np.arange(3)).columns
 
 
@@ -150,14 +152,46 @@ def test_too_few_homes_and_half_hours_are_said(visit, dataset, result):
     assert SEGMENTS not in visit.explorer.param.color_by.objects
 
 
-def test_names_keep_apart_where_their_homes_allow_it():
+def test_names_of_parts_show_when_zoomed_in_and_stay_when_panned(visit, segments):
+    visit.tab.find()
+    visit.work()
+    names, view = visit.tab.names.names, visit.tab.names._map_view
+    coarse = [name.replace("\n", " ") for name in names.data["segment"]]
+    assert set(coarse) <= set(segments.names)
+    view.streams.size.event(width=3000, height=3000)
+    wide = np.ptp(view.streams.view.x)
+    view.streams.ranges.event(x_range=(0.0, wide / 4), y_range=(0.0, wide / 4))
+    visit.turns.run()
+    fine = [name.replace("\n", " ") for name in names.data["segment"]]
+    parts = {part for own in segments.parts.values() for part in own}
+    assert set(fine) <= parts
+    assert len(fine) > len(coarse)
+    before = names.data
+    view.streams.ranges.event(x_range=(1.0, 1 + wide / 4), y_range=(1.0, 1 + wide / 4))
+    visit.turns.run()
+    assert names.data is before
+    visit.explorer.hidden = [segments.names[0]]
+    visit.turns.run()
+    assert not {name.replace("\n", " ") for name in names.data["segment"]} & set(
+        segments.parts[segments.names[0]]
+    )
+
+
+def test_names_do_not_cover_each_other():
     rng = np.random.default_rng(1)
-    cloud = rng.normal(size=(200, 2))
-    places = label_places([cloud, cloud])
+    cloud = 100 * rng.normal(size=(200, 2))
+    sizes = [text_size(name) for name in ("low", "high,\nmuch at night", "medium")]
+    no_marks = np.empty((0, 2))
+    places = label_places([cloud, cloud, cloud], sizes, marks=no_marks)
     assert places[0] == pytest.approx(np.median(cloud, axis=0))
-    assert np.linalg.norm(places[1] - places[0]) > 0.15 * np.ptp(cloud, axis=0).max()
-    assert label_places([np.zeros((1, 2)), np.zeros((1, 2))]).tolist() == [[0, 0], [0, 0]]
-    assert label_places([]).shape == (0, 2)
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        apart = np.abs(places[one] - places[other])
+        assert (apart >= (sizes[one] + sizes[other]) / 2).any()
+    crowded = label_places([np.zeros((1, 2)), np.zeros((1, 2))], sizes[:2], marks=no_marks)
+    assert np.isnan(crowded).tolist() == [[False, False], [True, True]]
+    assert label_places([], [], marks=no_marks).shape == (0, 2)
+    (beside,) = label_places([cloud], sizes[:1], marks=places[:1])
+    assert (np.abs(beside - places[0]) > sizes[0] / 2).any()
 
 
 def test_long_names_are_broken_after_commas():

@@ -44,24 +44,43 @@ def judged(homes):
     return Anomalies(table=table, findings={}, tails=pd.DataFrame(), left_out=(), notices=())
 
 
-def test_undo_takes_back_one_step_and_nothing_of_others(flagged, homes):
+def test_undo_takes_back_what_this_visit_added_and_nothing_of_others(flagged, homes):
+    others = Worklist(dataset=flagged.worklist.dataset).flag(homes[3], "EV", by="Cy")
+    steps = [flagged.own]
     flagged.flag(homes[0], "open")
+    steps.append(flagged.own)
+    flagged.take_in({"worklist": others.to_json()})  # of another page
     flagged.flag(homes[0], "fault", note="stuck")
-    theirs = Worklist(dataset=flagged.worklist.dataset).flag(homes[1], "solar", by="Bo")
-    flagged.merge(theirs)
-    assert flagged.progress() == (2, 2)
-    flagged.undo()  # the merge
-    assert flagged.progress() == (1, 1)
-    flagged.merge(theirs)
-    flagged.flag(homes[2], "fine")
-    flagged.undo()
-    assert list(flagged.worklist.cases()) == [homes[0], homes[1]]
-    for _ in range(3):
-        assert flagged.can_undo
-        flagged.undo()
-    assert not flagged.can_undo
-    assert flagged.worklist.flags == frozenset()
-    flagged.undo()
+    flagged.merge(Worklist(dataset=flagged.worklist.dataset).flag(homes[1], "solar", by="Bo"))
+    last, listed = flagged.own, flagged.worklist
+    assert flagged.progress() == (3, 3)
+    flagged.restore(steps[1])
+    assert flagged.verdicts(homes[:4]) == ["open", "", "", "EV"]
+    flagged.restore(steps[0])
+    assert flagged.worklist.flags == others.flags
+    flagged.restore(last)
+    assert flagged.worklist == listed
+
+
+def test_what_another_page_took_back_goes_and_nothing_else(dataset, homes):
+    here, there = FlaggedHomes(dataset), FlaggedHomes(dataset)
+    there.flag(homes[0], "fault")
+    before = there.to_json()
+    here.take_in(before)
+    here.flag(homes[1], "open")
+    there.restore(frozenset())
+    there.flag(homes[2], "solar")
+    there.price = "£0.30"
+    here.take_in(there.to_json(), before)
+    assert here.verdicts(homes[:3]) == ["", "open", "solar"]
+    assert here.price == "£0.30"
+    # What was taken back here while the other page wrote does not come back with that.
+    before = here.to_json()
+    here.restore(frozenset())
+    there.take_in(before)
+    there.flag(homes[3], "vacant")
+    here.take_in(there.to_json(), before)
+    assert here.verdicts(homes[:4]) == ["", "", "solar", "vacant"]
 
 
 def test_a_merge_loses_nothing_whoever_comes_first(dataset, homes):
@@ -102,7 +121,7 @@ def test_what_the_browser_kept_comes_back(dataset, flagged, homes):
     again.take_in(flagged.to_json())
     assert again.worklist == flagged.worklist
     assert (again.by, again.price) == ("Ann", "£0.30")
-    assert not again.can_undo
+    assert again.own == frozenset()
 
 
 @pytest.mark.parametrize(

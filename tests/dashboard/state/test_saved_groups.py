@@ -22,6 +22,20 @@ def test_a_merge_keeps_both_groups_of_one_name():
     assert list(groups.groups) == ["east", "west", "east (2)"]
 
 
+def test_changes_of_another_page_are_taken_and_own_ones_stay():
+    before = {"east": ("a",), "west": ("b",), "north": ("c",)}
+    groups = SavedGroups()
+    groups.merge(before)
+    groups.save("north", ["c", "d"])
+    groups.save("own", ["e"])
+    groups.merge({"east": ("a", "x"), "north": ("c",), "new": ("n",)}, before=before)
+    assert groups.groups == {
+        "east": ("a", "x"), "north": ("c", "d"), "own": ("e",), "new": ("n",)
+    }  # fmt: skip
+    groups.merge({"north": ("y",)}, before={"north": ("c",)})
+    assert groups.groups["north (2)"] == ("y",)
+
+
 @pytest.mark.parametrize(("name", "homes"), [("", ["a"]), ("  ", ["a"]), ("x" * 61, ["a"])])
 def test_a_group_needs_a_short_name(name, homes):
     with pytest.raises(InputError, match="Name the group"):

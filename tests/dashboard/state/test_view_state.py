@@ -12,7 +12,7 @@ from core import tokens
 from core.errors import InputError
 from core.readings import Dataset
 from core.runs import RunConfig, run
-from dashboard.state import Explorer, UndoHistory, ViewState
+from dashboard.state import Explorer, Step, UndoHistory, ViewState
 from dashboard.state.session_file import is_session, read_session, write_session
 from dashboard.state.view_state import rows_to_runs, runs_to_rows
 
@@ -229,7 +229,7 @@ def test_undo_and_redo_of_settings_and_selections(explorer, results):
     def settle():
         if explorer.run.config != explorer.config():
             explorer.show(results[explorer.config()])
-        history.add(explorer.view_state())
+        history.add(Step(explorer.view_state()))
         views.append(explorer.view_state())
 
     settle()
@@ -241,22 +241,22 @@ def test_undo_and_redo_of_settings_and_selections(explorer, results):
     explorer.color_by = "Density"
     settle()
     for view in views[-2::-1]:
-        explorer.restore(history.undo())
+        explorer.restore(history.undo().view)
         if explorer.view_state() is None:
             explorer.show(results[explorer.config()])
         assert explorer.view_state() == view
-        history.add(explorer.view_state())
+        history.add(Step(explorer.view_state()))
     assert history.undo() is None
     assert not history.can_undo
     for view in views[1:]:
         assert history.can_redo
-        assert history.redo() == view
+        assert history.redo() == Step(view)
     assert history.redo() is None
     history.undo()
-    explorer.restore(history.undo())
+    explorer.restore(history.undo().view)
     explorer.show(results[explorer.config()])
     explorer.selected = 1
-    history.add(explorer.view_state())
+    history.add(Step(explorer.view_state()))
     assert not history.can_redo
 
 

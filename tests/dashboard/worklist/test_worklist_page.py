@@ -11,18 +11,6 @@ pytestmark = pytest.mark.browser
 expect.set_options(timeout=MINUTE)
 
 
-@pytest.fixture(scope="module")
-def driver(browser, served):
-    page = browser.new_page(viewport={"width": 1366, "height": 768})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    driver = Driver(page)
-    driver.open(served)
-    yield driver
-    page.close()
-    assert errors == []
-
-
 def tab(driver, name):
     return driver.page.get_by_role("tab", name=re.compile(f"^{name}"))
 
@@ -78,9 +66,35 @@ def test_the_browser_keeps_the_list_and_undo_takes_back_this_visit(driver):
     page.reload()
     expect(tab(driver, "Worklist")).to_have_text("Worklist2")
     tab(driver, "Worklist").click()
-    expect(driver.row(1)).to_be_visible()
-    expect(driver.button("Undo").last).to_be_disabled()
+    driver.row(1).click()
+    verdict = page.get_by_role("combobox", name="Worklist (F)")
+    expect(verdict).to_have_text("fault")
     driver.choose("Worklist (F)", "EV")
-    expect(tab(driver, "Worklist")).to_have_text(re.compile("Worklist[23]"))
-    driver.button("Undo").last.click()
-    expect(tab(driver, "Worklist")).to_have_text("Worklist2")
+    expect(page.get_by_role("option", name="EV")).to_have_count(0)
+    page.keyboard.press("Control+z")
+    expect(verdict).to_have_text("fault")
+    page.keyboard.press("Control+Shift+z")
+    expect(verdict).to_have_text("EV")
+    page.keyboard.press("Control+z")
+    expect(verdict).to_have_text("fault")
+
+
+def test_two_pages_of_one_browser_share_the_list(driver, served):
+    other = Driver(driver.page.context.new_page())
+    other.open(served)
+    expect(tab(other, "Worklist")).to_have_text("Worklist2")
+    page = other.page
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    other.expect_title(other.row(2).inner_text())
+    page.keyboard.press("f")
+    for each in (other, driver):
+        expect(tab(each, "Worklist")).to_have_text("Worklist3")
+    driver.choose("Worklist (F)", "theft")
+    page.keyboard.press("Control+z")  # of the other page's flag, and of nothing else
+    for each in (other, driver):
+        expect(tab(each, "Worklist")).to_have_text("Worklist2")
+    page.reload()
+    expect(tab(other, "Worklist")).to_have_text("Worklist2")
+    expect(driver.page.get_by_text(re.compile("^1 of 2 homes"))).to_be_visible()
+    page.close()

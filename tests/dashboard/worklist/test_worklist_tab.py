@@ -106,9 +106,10 @@ def test_the_selected_home_is_flagged_judged_noted_and_taken_off(visit, first):
     verdict.words.value = "holiday let"
     assert visit.listed["verdict"].tolist() == ["holiday let"]
     assert verdict.verdict.value == "holiday let"
+    before = explorer.flagged.own
     verdict.verdict.value = "not on the list"
     assert explorer.flagged.progress() == (0, 0)
-    explorer.flagged.undo()
+    explorer.flagged.restore(before)
     assert explorer.flagged.verdict_of(first[0]) == "holiday let"
 
 
