@@ -32,6 +32,7 @@ def make_figure(height: int, **options: Any) -> Any:
         min_border=4,
         min_border_right=18,  # half of the last tick's label
         outline_line_color=None,
+        frame_align=False,  # each as wide as its own labels leave room
         y_range=Range1d(start=0, end=1),
         **options,
     )

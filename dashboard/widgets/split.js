@@ -54,27 +54,7 @@ function keep(model) {
   }
 }
 
-// Whatever changes its size has all plots in the panes laid out again, and one that is not drawn yet
-// fails at it (Bokeh's PlotView has no layout then): it is left out until it is.
-const undrawn = (view) => [...(view.layoutable_views ?? [])].flatMap((child) =>
-  child.model.type === "Figure" && child.layout === undefined ? [child] : undrawn(child))
-
-function lay_out_what_is_drawn(view) {
-  const compute = view.compute_layout.bind(view)
-  const steps = ["measure_layout", "update_bbox", "after_layout"]
-  view.compute_layout = () => {
-    const left_out = undrawn(view)
-    left_out.forEach((plot) => steps.forEach((step) => (plot[step] = () => false)))
-    try {
-      compute()
-    } finally {
-      left_out.forEach((plot) => steps.forEach((step) => delete plot[step]))
-    }
-  }
-}
-
-export function render({model, view}) {
-  lay_out_what_is_drawn(view)
+export function render({model}) {
   const root = document.createElement("div")
   const [main, handle, side] = ["main", "handle", "side"].map((name) => {
     const part = document.createElement("div")
