@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import panel as pn
 import param
@@ -11,6 +12,7 @@ from panel.models.tabulator import CellClickEvent
 from core.runs import Run
 from core.study import Consensus
 from dashboard.compare.comparison import Comparison
+from dashboard.state.unusual_homes import UnusualHomes
 from dashboard.widgets import PlainText, column, make_table
 
 _HEIGHT = 380  # pixels
@@ -31,14 +33,18 @@ class ConsensusTable:
         self.widget: pn.widgets.Tabulator | None = None
         self._columns: list[str] = []
         comparison.param.watch(self._mark, "selected")
+        comparison.explorer.param.watch(lambda _: self.refresh(), "unusual")
 
     def refresh(self) -> None:
         """Count over the maps that are there."""
         consensus, first = self.comparison.consensus(), self.comparison.first
         if consensus is None or first is None:
             return
-        table = consensus_table(consensus, first)
-        self.summary.text = in_words(consensus, first)
+        unusual = self._unusual(first)
+        table = consensus_table(consensus, first, unusual)
+        self.summary.text = " ".join(
+            filter(None, [both(consensus, unusual), in_words(consensus, first)])
+        )
         # Other methods, or more maps, are other headings, which a table cannot change.
         columns = [*table.columns, str(dict(consensus.sizes))]
         if self.widget is None or self._columns != columns:
@@ -50,6 +56,14 @@ class ConsensusTable:
             # A table that is redrawn may lose a click.
             self.widget.value = table
         self._mark()
+
+    def _unusual(self, first: Run) -> UnusualHomes | None:
+        """What Explore's detectors call unusual, if these are its homes."""
+        explorer = self.comparison.explorer
+        unusual, shown = explorer.unusual, explorer.run
+        if unusual is None or shown is None or shown.n != first.n:
+            return None
+        return unusual if shown.units["label"].equals(first.units["label"]) else None
 
     def _go(self, event: CellClickEvent) -> None:
         # The row number comes from the browser.
@@ -63,10 +77,36 @@ class ConsensusTable:
             self.widget.selection = [int(place) for place in found]
 
 
-def consensus_table(consensus: Consensus, run: Run) -> pd.DataFrame:
-    """The points that any map names, with their ranks and the maps of each method."""
-    table = consensus.table(run.units["label"]).head(_SHOWN).reset_index(drop=True)
-    return table.drop(columns="share")
+def consensus_table(
+    consensus: Consensus, run: Run, unusual: UnusualHomes | None = None
+) -> pd.DataFrame:
+    """The points that any map names, with their ranks and the maps of each method.
+
+    Where it is known which homes are unusual, those come first, with the detector that found each.
+    """
+    rows = consensus.points
+    if unusual is not None:
+        rows = np.concatenate([unusual.rows, rows[~np.isin(rows, unusual.rows)]])
+    rows = rows[:_SHOWN]
+    table = consensus.table(run.units["label"], rows).drop(columns="share")
+    if unusual is not None:
+        found = unusual.table(rows[: len(unusual.rows)])["detector"].reindex(range(len(rows)))
+        table.insert(2, "found by", found.fillna("").to_numpy())
+    return table
+
+
+def both(consensus: Consensus, unusual: UnusualHomes | None) -> str:
+    """How many of the unusual homes the maps have among their top, in a sentence."""
+    if unusual is None:
+        return ""
+    listed, seen = len(unusual.rows), consensus.count[unusual.rows]
+    if not listed:
+        return "The detectors find no unusual home."
+    return (
+        f"Of {listed:,} homes that the detectors call unusual, {int((seen > 0).sum()):,} are among "
+        f"the top {consensus.n_top} of any map and {int((2 * seen > consensus.runs).sum()):,} of "
+        "more than half of the maps."
+    )
 
 
 def in_words(consensus: Consensus, run: Run) -> str:
@@ -117,6 +157,7 @@ def _make_widget(table: pd.DataFrame, consensus: Consensus, *, slots: bool) -> p
     sizes = {**consensus.sizes, "runs": consensus.runs}
     titles = {
         "label": "Point",
+        "found by": "Found by",
         "runs": f"Of {consensus.runs}",
         "median rank": "Rank",
         "best": "Best",
@@ -129,8 +170,9 @@ def _make_widget(table: pd.DataFrame, consensus: Consensus, *, slots: bool) -> p
         formats={"median rank": "0,0.[0]"},
         narrow=True,
         hidden_columns=["row"],
-        widths={"label": 132 if slots else 62},
+        widths={"label": 132 if slots else 62, "found by": 84},
         header_tooltips={
+            "found by": "The detector that calls the home unusual; none for the others",
             "runs": "Maps that have it among their top anomalies",
             "median rank": "Its median rank over all maps; 1 is the most anomalous",
             "best": "Its most anomalous rank on any map",

@@ -1,5 +1,6 @@
 """The small maps: one for every method and search, in rows and columns, linked with each other."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,9 @@ FIRST_HDR, CONSENSUS = "HDR of the first map", "Consensus"
 # So many maps side by side can still be read.
 _FEW_COLUMNS = 3
 _WIDEST = 400  # pixels
+_SHOWN_ONCE = (
+    "Searches that are named together found neighbours that lead to the same maps, shown once."
+)
 
 
 class MapPlaces:
@@ -66,6 +70,7 @@ class MapGrid(param.Parameterized):
         self.maps: dict[ComparedMap, SmallMap] = {}
         self.places: dict[ComparedMap, MapPlaces] = {}
         self._model: Run | None = None
+        self._groups: list[tuple[str, ...]] = []
         self._drawing: dict[ComparedMap, FollowedJob] = {}
         self._stale: set[ComparedMap] = set()
         self._draw = coalesced(comparison.workspace.pool.schedule, self._draw_stale)
@@ -84,19 +89,24 @@ class MapGrid(param.Parameterized):
     # Layout
 
     def _arrange(self, *_: param.parameterized.Event) -> None:
-        if self.comparison.grid is None:
+        grid = self.comparison.grid
+        if grid is None:
             return
-        plan = self.comparison.grid.plan
-        for gone in self.maps.keys() - set(self.comparison.grid.maps):
+        plan = grid.plan
+        study = grid.study(self.comparison.dataset)
+        self._groups = study.search_groups
+        searches = [group[0] for group in self._groups]
+        shown = {grid.map_of(method, search) for method in plan.methods for search in searches}
+        for gone in self.maps.keys() - shown:
             for kept in (self.maps, self.places, self._drawing):
                 kept.pop(gone, None)
             self._stale.discard(gone)
         # The longer of the two goes across: screens are wider than high.
-        by_method = len(plan.methods) >= len(plan.searches)
-        down = plan.searches if by_method else plan.methods
-        across = plan.methods if by_method else plan.searches
+        by_method = len(plan.methods) >= len(searches)
+        down: Sequence[str] = searches if by_method else plan.methods
+        across: Sequence[str] = plan.methods if by_method else searches
         method_title = {name: METHODS[name].title for name in plan.methods}
-        search_title = {name: plan.search_title(name) for name in plan.searches}
+        search_title = {group[0]: study.group_title(group) for group in self._groups}
         rows: list[Any] = []
         for line in down:
             row_title = (search_title if by_method else method_title)[line]
@@ -108,6 +118,8 @@ class MapGrid(param.Parameterized):
                 cards.append(self._card(method, search, heading, full))
             rows.append(PlainText(row_title, look="heading", margin=(4, 10, 0, 10)))
             rows.append(pn.Row(*cards, sizing_mode="stretch_width", margin=(0, 4)))
+        if len(searches) < len(plan.searches):
+            rows.insert(0, PlainText(_SHOWN_ONCE, look="quiet", margin=(4, 10, 0, 10)))
         self.panel.objects = rows
 
     def _card(self, method: str, search: str, heading: str, full: str) -> SmallMap:
@@ -121,7 +133,7 @@ class MapGrid(param.Parameterized):
             self.maps[entry] = _small_map(
                 opened=partial(self._opened, entry), tapped=partial(self._tapped, entry)
             )
-        few = max(len(grid.plan.methods), len(grid.plan.searches)) <= _FEW_COLUMNS
+        few = max(len(grid.plan.methods), len(self._groups)) <= _FEW_COLUMNS
         self.maps[entry].param.update(
             **shown, max_width=_WIDEST if few else None, shape="1.3" if few else "1.2"
         )
@@ -164,10 +176,12 @@ class MapGrid(param.Parameterized):
 
     def _take_runs(self, *_: param.parameterized.Event) -> None:
         """Lay out the runs that have come in; another first map turns them all."""
-        first = self.comparison.first
-        if first is None:
+        first, grid = self.comparison.first, self.comparison.grid
+        if first is None or grid is None:
             self._model = None
             return
+        if grid.study(self.comparison.dataset).search_groups != self._groups:
+            self._arrange()
         if first is not self._model:
             self._model = first
             self.places.clear()

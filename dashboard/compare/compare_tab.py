@@ -236,8 +236,8 @@ class CompareTab:
             row(
                 section(
                     "Consensus",
-                    "On how many maps a point is among the top anomalies: what all maps agree on "
-                    "does not depend on the method. Click a row to select its point.",
+                    "Unusual homes and the detector that found each, then what is isolated on any "
+                    "map; on how many maps each is. Click a row to select its point.",
                     self.consensus.panel,
                     styles={"flex": "1.35 1 0"},
                 ),
