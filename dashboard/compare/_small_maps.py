@@ -1,6 +1,5 @@
 """The small maps: one for every method and search, in rows and columns, linked with each other."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -70,7 +69,10 @@ class MapGrid(param.Parameterized):
         self.maps: dict[ComparedMap, SmallMap] = {}
         self.places: dict[ComparedMap, MapPlaces] = {}
         self._model: Run | None = None
-        self._groups: list[tuple[str, ...]] = []
+        # Of each search: what is seen of it, and what names it.
+        self._seen: dict[str, list[Any]] = {}
+        self._named: dict[str, list[Any]] = {}
+        self._hint = PlainText(_SHOWN_ONCE, look="quiet", margin=(4, 10, 0, 10), visible=False)
         self._drawing: dict[ComparedMap, FollowedJob] = {}
         self._stale: set[ComparedMap] = set()
         self._draw = coalesced(comparison.workspace.pool.schedule, self._draw_stale)
@@ -89,25 +91,22 @@ class MapGrid(param.Parameterized):
     # Layout
 
     def _arrange(self, *_: param.parameterized.Event) -> None:
-        grid = self.comparison.grid
-        if grid is None:
+        if self.comparison.grid is None:
             return
-        plan = grid.plan
-        study = grid.study(self.comparison.dataset)
-        self._groups = study.search_groups
-        searches = [group[0] for group in self._groups]
-        shown = {grid.map_of(method, search) for method in plan.methods for search in searches}
-        for gone in self.maps.keys() - shown:
+        plan = self.comparison.grid.plan
+        for gone in self.maps.keys() - set(self.comparison.grid.maps):
             for kept in (self.maps, self.places, self._drawing):
                 kept.pop(gone, None)
             self._stale.discard(gone)
         # The longer of the two goes across: screens are wider than high.
-        by_method = len(plan.methods) >= len(searches)
-        down: Sequence[str] = searches if by_method else plan.methods
-        across: Sequence[str] = plan.methods if by_method else searches
+        by_method = len(plan.methods) >= len(plan.searches)
+        down = plan.searches if by_method else plan.methods
+        across = plan.methods if by_method else plan.searches
         method_title = {name: METHODS[name].title for name in plan.methods}
-        search_title = {group[0]: study.group_title(group) for group in self._groups}
-        rows: list[Any] = []
+        search_title = {name: plan.search_title(name) for name in plan.searches}
+        rows: list[Any] = [self._hint]
+        self._seen = {search: [] for search in plan.searches}
+        self._named = {search: [] for search in plan.searches}
         for line in down:
             row_title = (search_title if by_method else method_title)[line]
             cards = []
@@ -116,11 +115,36 @@ class MapGrid(param.Parameterized):
                 heading = (method_title if by_method else search_title)[column]
                 full = f"{method_title[method]}, neighbours by {search_title[search]}"
                 cards.append(self._card(method, search, heading, full))
-            rows.append(PlainText(row_title, look="heading", margin=(4, 10, 0, 10)))
-            rows.append(pn.Row(*cards, sizing_mode="stretch_width", margin=(0, 4)))
-        if len(searches) < len(plan.searches):
-            rows.insert(0, PlainText(_SHOWN_ONCE, look="quiet", margin=(4, 10, 0, 10)))
+                if not by_method:
+                    self._seen[search].append(cards[-1])
+                    self._named[search].append(cards[-1])
+            title = PlainText(row_title, look="heading", margin=(4, 10, 0, 10))
+            cards_row = pn.Row(*cards, sizing_mode="stretch_width", margin=(0, 4))
+            if by_method:
+                self._seen[line] = [title, cards_row]
+                self._named[line] = [title]
+            rows += [title, cards_row]
         self.panel.objects = rows
+        self._fold()
+
+    def _fold(self) -> None:
+        """Show maps that are the same once.
+
+        The others are hidden, not taken away: the browser may still be told about them.
+        """
+        grid = self.comparison.grid
+        if grid is None:
+            return
+        study = grid.study(self.comparison.dataset)
+        groups = study.search_groups
+        self._hint.visible = len(groups) < len(grid.plan.searches)
+        for group in groups:
+            for search in group:
+                for part in self._seen[search]:
+                    part.visible = search == group[0]
+            for part in self._named[group[0]]:
+                name = "text" if isinstance(part, PlainText) else "heading"
+                part.param.update(**{name: study.group_title(group)})
 
     def _card(self, method: str, search: str, heading: str, full: str) -> SmallMap:
         grid = self.comparison.grid
@@ -133,7 +157,7 @@ class MapGrid(param.Parameterized):
             self.maps[entry] = _small_map(
                 opened=partial(self._opened, entry), tapped=partial(self._tapped, entry)
             )
-        few = max(len(grid.plan.methods), len(self._groups)) <= _FEW_COLUMNS
+        few = max(len(grid.plan.methods), len(grid.plan.searches)) <= _FEW_COLUMNS
         self.maps[entry].param.update(
             **shown, max_width=_WIDEST if few else None, shape="1.3" if few else "1.2"
         )
@@ -176,12 +200,11 @@ class MapGrid(param.Parameterized):
 
     def _take_runs(self, *_: param.parameterized.Event) -> None:
         """Lay out the runs that have come in; another first map turns them all."""
-        first, grid = self.comparison.first, self.comparison.grid
-        if first is None or grid is None:
+        first = self.comparison.first
+        if first is None:
             self._model = None
             return
-        if grid.study(self.comparison.dataset).search_groups != self._groups:
-            self._arrange()
+        self._fold()
         if first is not self._model:
             self._model = first
             self.places.clear()

@@ -486,11 +486,12 @@ def test_the_tab_tells_the_cost_before_anything_is_computed(tab, workers):
 def test_the_tab_shows_maps_with_their_figures(tab, full):
     show(tab)
     cards = list(tab.grid.maps.items())
-    # Both searches find the same neighbours: their maps are the same.
-    assert [card.state for _, card in cards] == ["drawn"] * 2
-    headings = [part.text for part in tab.grid.panel.objects if hasattr(part, "text")]
-    assert headings[1:] == ["Exact, k-d tree (ε = 1)"]
-    assert "shown once" in headings[0]
+    assert [card.state for _, card in cards] == ["drawn"] * 4
+    # Both searches find the same neighbours: their maps are the same, and shown once.
+    hint, exact, _, *others = tab.grid.panel.objects
+    assert "shown once" in hint.text
+    assert exact.text == "Exact, k-d tree (ε = 1)"
+    assert [part.visible for part in (hint, exact, *others)] == [True, True, False, False]
     for each, card in cards:
         figures = {what: value for what, value, *_ in card.figures}
         assert figures["T"] == f"{each.run.quality.trustworthiness:.3f}".removeprefix("0")
@@ -613,7 +614,7 @@ def test_refused_and_failed_maps_say_why(tab, full):
     show(tab)
     tab.explorer.distance = "js"
     tab.comparison.arrange()
-    messages = [card.message for row in tab.grid.panel.objects[1::2] for card in row.objects]
+    messages = [card.message for row in tab.grid.panel.objects[2::2] for card in row.objects]
     assert sum("cannot be searched" in message for message in messages) == 2
 
 
