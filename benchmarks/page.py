@@ -167,7 +167,8 @@ def drive(browser: Any, work: Callable[[Driver], T]) -> T:
 def measure_gestures(driver: Driver, repeats: int) -> Times:
     """Seconds of each gesture on the map in view."""
     page = driver.page
-    page.wait_for_timeout(5000)
+    page.locator("h2").first.wait_for(timeout=3 * MINUTE)  # the story of the first point
+    page.wait_for_timeout(3000)
     times: Times = {"zoom": [], "colour": [], "tap: all of the detail": []}
     colors = ["Mean demand", "HDR"]
     for turn in range(repeats):

@@ -7,7 +7,7 @@ from dashboard.explore import AnomalyList, chosen_table
 from dashboard.segments import SegmentsTab
 from dashboard.state import Explorer
 from dashboard.state.map_colors import SEGMENTS
-from dashboard.widgets import TabBar, column, row
+from dashboard.widgets import ON_TOP, TabBar, column, row
 from dashboard.worklist import WorklistTab
 
 _ANOMALIES, _CHOSEN, _WORKLIST, _SEGMENTS = range(4)
@@ -48,4 +48,4 @@ def make_drawer(
     flagged.param.watch(lambda _: count(_WORKLIST, flagged.progress()[1]), "worklist")
     explorer.param.watch(open_segments, "color_by")
     tabs.param.watch(show, "active")
-    return column(row(tabs, margin=(2, 6)), *tables)
+    return column(row(tabs, styles=ON_TOP), *tables)

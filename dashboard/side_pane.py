@@ -6,7 +6,7 @@ import param
 from dashboard.explore import PinnedPoints, PointDetail
 from dashboard.groups import GroupPanel
 from dashboard.state import Explorer
-from dashboard.widgets import TabBar, column, row
+from dashboard.widgets import ON_TOP, TabBar, column, row
 
 _HOME, _GROUP = range(2)
 
@@ -34,4 +34,4 @@ def make_side_pane(
     tabs.param.watch(show_group, "active")
     explorer.param.watch(follow_selected, "selected", precedence=5)
     explorer.param.watch(follow_chosen, "chosen", precedence=6)
-    return column(row(tabs, margin=(2, 6)), *parts)
+    return column(row(tabs, styles=ON_TOP), *parts)

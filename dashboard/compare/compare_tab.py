@@ -87,6 +87,8 @@ class CompareTab:
         self._refresh_below = coalesced(schedule, self._refresh_next)
         watch(self._on_runs, "finished")
         watch(self._refresh_below, ["progressed", "finished"])
+        explorer.param.watch(self._on_runs, "unusual")
+        explorer.param.watch(self._refresh_below, "unusual")
         self._colors = row(visible=False)
         self._details = column(visible=False)
         self.view = pn.Column(sizing_mode="stretch_width", margin=(4, 4))

@@ -11,6 +11,7 @@ const STYLE = `
   .side {flex: 0 1 var(--size); background: var(--wf-paper)}
   .left > .side {background: var(--wf-surface)}
   .side.scrolls {overflow: hidden auto; overscroll-behavior: contain; scrollbar-width: thin}
+  .side.scrolls > * {flex: none}
   .left > .side, .right > .side {max-width: 60%}
   .bottom > .side {max-height: 70%}
   .handle {flex: none; position: relative; background: var(--wf-line); touch-action: none;
@@ -34,9 +35,13 @@ const STYLE = `
   }`
 
 const STEP = 24
+// A larger screen has more room for what it holds.
+const fitting = ({size, place}) => Math.round(
+  size * Math.max(1, place === "bottom" ? innerHeight / 1080 : innerWidth / 1920))
 const kept = (model) => model.keep && `wattfold:${model.keep}`
 
 function restore(model) {
+  model.size = fitting(model)
   try {
     const {size, open} = JSON.parse(localStorage.getItem(kept(model))) ?? {}
     if (Number.isFinite(size)) model.size = size

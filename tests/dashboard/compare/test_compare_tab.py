@@ -10,6 +10,7 @@ from page_turns import PageTurns
 from scipy.spatial import procrustes
 
 from core.anomalies import Anomalies
+from core.embedding import METHODS as EMBEDDINGS
 from core.embedding import align
 from core.errors import InputError
 from core.neighbors import BACKENDS
@@ -394,7 +395,9 @@ def test_the_best_is_bold_as_it_reads():
 
 def test_the_consensus_counts_maps_by_method(full):
     consensus, first = full.consensus(), full.first
-    table = consensus_table(consensus, first).set_index("label")
+    titles = [entry.title for name, entry in EMBEDDINGS.items() if name in METHODS]
+    table = consensus_table(consensus, first, None, [*titles, "t-SNE"]).set_index("label")
+    assert (table["t-SNE"] == 0).all()
     tops = [set(run.units["label"].iloc[run.hdr.anomalies]) for run in full.runs]
     assert set(table.index) == set().union(*tops)
     for label, row in table.iterrows():
