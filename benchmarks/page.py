@@ -174,8 +174,12 @@ def measure_gestures(driver: Driver, repeats: int) -> Times:
     for turn in range(repeats):
         x, y, _ = nearest_to_middle(driver)
         page.mouse.move(*driver.pixel(x, y))
-        driver.mark()
-        times["zoom"].append(seconds(lambda: page.mouse.wheel(0, -120), driver.wait_for_news))
+        mark(driver)
+        times["zoom"].append(
+            seconds(
+                lambda: page.mouse.wheel(0, -120), lambda: wait_for_picture(driver, zoomed=True)
+            )
+        )
         page.wait_for_timeout(700)
         x, y, label = nearest_to_middle(driver)
         if label != driver.title():
@@ -187,16 +191,36 @@ def measure_gestures(driver: Driver, repeats: int) -> Times:
                 )
             )
         page.wait_for_timeout(500)
-        driver.mark()
+        mark(driver)
         page.get_by_role("combobox", name="Colour by").click()
         # The menu has opened by then; what counts is from the click on.
         page.get_by_role("menuitem", name=colors[turn % 2], exact=True).hover()
-        times["colour"].append(seconds(lambda: click(page), driver.wait_for_news))
+        times["colour"].append(seconds(lambda: click(page), lambda: wait_for_picture(driver)))
         page.wait_for_timeout(500)
         if turn % 3 == 2:
             driver.tool("Reset")
             page.wait_for_timeout(1500)
     return times
+
+
+_PICTURE = """
+    const image = models.find(({type, data}) => type == 'ColumnDataSource' && data.image?.length)
+    const now = {x: plot.x_range.start, image: image?.data, points: markers?.data}
+"""
+
+
+def mark(driver: Driver) -> None:
+    """Remember what is drawn now."""
+    driver.page.evaluate(f"() => {{{driver.DEFINITIONS}; {_PICTURE}; window.before = now}}")
+
+
+def wait_for_picture(driver: Driver, *, zoomed: bool = False) -> None:
+    """Wait until the map is drawn anew: an image by the server, markers by the browser alone."""
+    change = "now.x !== before.x" if zoomed else "now.points !== before.points"
+    driver.wait_until(
+        f"(() => {{{_PICTURE}; return now.image ? now.image !== before.image : {change}}})()"
+    )
+    wait_for_frames(driver.page)
 
 
 def click(page: Page) -> None:

@@ -120,8 +120,12 @@ class CompareTab:
         self._outdated += [part for part in self._below if part not in self._outdated]
 
     def _refresh_next(self) -> None:
-        """Refresh one part, so that the page answers in between, once no more maps are read."""
-        if self._outdated and self.comparison.runs and not self.comparison.reading:
+        """Refresh one part, so that the page answers in between, once all maps have come in.
+
+        A table that is shown other numbers while the browser still builds it breaks.
+        """
+        comparison = self.comparison
+        if self._outdated and comparison.runs and not (comparison.reading or comparison.busy):
             self._outdated.pop(0).refresh()
             self._show_details()
             self._refresh_below()
