@@ -86,10 +86,9 @@ def wait_for_points(driver: Driver) -> None:
         f"""() => {{
             if (!window.Bokeh?.documents.length) return false
             {driver.DEFINITIONS}
-            const some = models.some(({{type, data}}) => type == 'ColumnDataSource'
-                && (data.hdr?.length > 0 || data.image?.length > 0))
-            const view = plot && Bokeh.index.find_one_by_id(plot.id)
-            return some && view?.frame?.bbox.width > 0
+            const some = plot?.renderers.map(({{data_source}}) => data_source?.data ?? {{}})
+                .some(data => data.hdr?.length > 0 || data.image?.[0]?.length > 100)
+            return some && Bokeh.index.find_one_by_id(plot.id)?.frame?.bbox.width > 0
         }}""",
         timeout=10 * MINUTE,
     )
@@ -204,7 +203,8 @@ def measure_gestures(driver: Driver, repeats: int) -> Times:
 
 
 _PICTURE = """
-    const image = models.find(({type, data}) => type == 'ColumnDataSource' && data.image?.length)
+    const image = plot.renderers.map(({data_source}) => data_source)
+        .find(source => source?.data.image?.[0]?.length > 100)  // an empty one is smaller
     const now = {x: plot.x_range.start, image: image?.data, points: markers?.data}
 """
 
