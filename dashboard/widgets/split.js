@@ -18,7 +18,8 @@ const STYLE = `
     z-index: 2; outline: none}
   .left > .handle, .right > .handle {width: 1px; cursor: col-resize}
   .bottom > .handle {height: 1px; cursor: row-resize}
-  .handle::after {content: ""; position: absolute; inset: -4px}
+  .handle::after {content: ""; position: absolute; inset: 0 -4px}
+  .bottom > .handle::after {inset: -4px 0}
   .handle:hover, .handle:focus-visible, .handle.dragged {background: var(--wf-accent);
     box-shadow: 0 0 0 1px var(--wf-accent)}
   .closed > .side, .closed > .handle {display: none}
