@@ -1,22 +1,34 @@
-"""How quick the page is, through a real browser.
+"""How quick the page is, through a real browser, from the click to what it brings.
 
-    python benchmarks/page.py [--dataset DIR] [--unit UNIT] [--method METHOD]
-           [--neighbors BACKEND] [--setting "graph k=40"] [--repeats 10]
+    python benchmarks/page.py [--before CHECKOUT] [--large DIR] [--repeats 10]
 
-Serves a dataset as ``wattfold serve`` does and drives Chromium over it: from opening the page to
-its first map, then zooming, tapping and colouring on the map of the unit and method asked for,
-whose run should be in the store (``wattfold embed`` puts it there; WATTFOLD_CACHE names the store).
-Times are from the gesture to the new data in the browser. Prints a table and writes it to
+Makes the demo data, serves it as ``wattfold serve`` does and drives Chromium over it:
+
+- the first map on a server that has just started and has nothing stored;
+- opening the page again, which is then stored: until the bar stands, and until the map is drawn;
+- zooming, colouring and tapping on that map.
+
+``--before`` measures another checkout of this repository, such as an earlier version's
+(``git worktree add CHECKOUT COMMIT``), in the same run and with the same Python.
+
+``--large`` opens and drives, on a dataset of many households, the stored map of all of their
+half-hours that ``wattfold embed DIR --unit household-slots --neighbors nndescent --graph-k 40
+--method umap`` makes; WATTFOLD_CACHE names its store. Prints tables and writes
 benchmarks/results/page.md.
 """
 
 import argparse
+import os
 import re
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 from playwright.sync_api import Page, expect
 
@@ -24,16 +36,16 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from chromium import open_chromium  # noqa: E402
-from page_driver import Driver  # noqa: E402 (tests drive the page in the same way)
-from serving import serving  # noqa: E402
-
-from core.embedding import METHODS  # noqa: E402
-from core.neighbors import BACKENDS  # noqa: E402
-from core.readings import Dataset  # noqa: E402
-from dashboard.state.run_choices import UNIT_TITLES  # noqa: E402
+from page_driver import MINUTE, Driver  # noqa: E402 (tests drive the page in the same way)
+from serving import free_port, wait_for  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "page.md"
-_PATIENCE_SECONDS = 600
+WATTFOLD = [sys.executable, "-c", "from dashboard.cli import main; main()"]
+WINDOW = {"width": 1366, "height": 768}
+OPENINGS = 5
+
+T = TypeVar("T")
+Times = dict[str, list[float]]
 
 
 def seconds(gesture: Callable[[], object], arrived: Callable[[], object]) -> float:
@@ -44,81 +56,171 @@ def seconds(gesture: Callable[[], object], arrived: Callable[[], object]) -> flo
     return time.perf_counter() - start
 
 
-def open_map(driver: Driver, address: str, arguments: argparse.Namespace) -> dict[str, list[float]]:
-    """Open the page and go to the map; seconds to the first map, and to this one."""
-    unit, method = arguments.unit, arguments.method
-
-    def drawn() -> None:
-        # A map that comes with the page is told of before it is drawn.
-        driver.wait_for_map()
-        driver.page.wait_for_function("() => Bokeh.index.roots[0]?.is_idle", timeout=120_000)
-
-    first = seconds(lambda: driver.page.goto(address, timeout=120_000), drawn)
-    driver.page.wait_for_timeout(3000)
-    before = driver.figure()["x"]
-
-    def choose() -> None:
-        driver.choose("Each point shows", UNIT_TITLES[unit])
-        driver.choose("Map by", METHODS[method].title)
-        if arguments.neighbors:
-            driver.choose("Neighbours by", BACKENDS[arguments.neighbors].title)
-        for setting in arguments.setting:
-            name, _, value = setting.partition("=")
-            field = driver.page.get_by_role("textbox", name=re.compile(f"^{name}"))
-            field.fill(value)
-            field.press("Enter")
-        run = driver.button("Run")
-        driver.page.wait_for_timeout(3000)
-        if run.is_visible():
-            run.click()
-
-    def changed() -> None:
-        limit = 1000 * _PATIENCE_SECONDS
-        driver.page.wait_for_function(
-            f"() => {{{driver.DEFINITIONS}; return plot.x_range.start != {before[0]!r}}}",
-            timeout=limit,
-        )
-        expect(driver.page.get_by_text(re.compile(r"points(,| in)"))).to_be_visible(timeout=limit)
-
-    same = unit == "profiles" and method == "isomap" and not arguments.neighbors
-    second = [] if same else [seconds(choose, changed)]
-    return {"open the page, first map": [first], "fetch this map from the store": second}
+@contextmanager
+def served(checkout: Path, dataset: Path, **environment: str) -> Iterator[str]:
+    """Serve a dataset by the code of a checkout; yield the address once the server answers."""
+    port = free_port()
+    command = [*WATTFOLD, "serve", str(dataset), "--port", str(port), "--no-browser"]
+    server = subprocess.Popen(command, cwd=checkout, env={**os.environ, **environment})
+    try:
+        wait_for(port, server)
+        yield f"http://localhost:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
 
 
-def measure(driver: Driver, repeats: int) -> dict[str, list[float]]:
+def open_page(driver: Driver, address: str) -> tuple[float, float]:
+    """Open an address; seconds until the bar stands, and until points are drawn."""
+    page, start = driver.page, time.perf_counter()
+    page.goto(address, timeout=3 * MINUTE, wait_until="commit")
+    page.get_by_role("tab", name="Explore").wait_for(timeout=3 * MINUTE)
+    frame = time.perf_counter() - start
+    wait_for_points(driver)
+    return frame, time.perf_counter() - start
+
+
+def wait_for_points(driver: Driver) -> None:
+    """Wait until the map has its size, has points or a picture of them, and is on the screen."""
+    driver.page.wait_for_function(
+        f"""() => {{
+            if (!window.Bokeh?.documents.length) return false
+            {driver.DEFINITIONS}
+            const some = plot?.renderers.map(({{data_source}}) => data_source?.data ?? {{}})
+                .some(data => data.hdr?.length > 0 || data.image?.[0]?.length > 100)
+            return some && Bokeh.index.find_one_by_id(plot.id)?.frame?.bbox.width > 0
+        }}""",
+        timeout=10 * MINUTE,
+    )
+    wait_for_frames(driver.page)
+
+
+def wait_for_frames(page: Page) -> None:
+    """Wait until what the browser has is on the screen."""
+    page.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
+
+
+def measure_demo(browser: Any, checkout: Path, repeats: int) -> Times:
+    """Seconds on the demo data, by the code of a checkout."""
+    with tempfile.TemporaryDirectory() as folder:
+        dataset, cache = Path(folder) / "demo", Path(folder) / "cache"
+        subprocess.run([*WATTFOLD, "demo", str(dataset)], cwd=checkout, check=True)
+        with served(checkout, dataset, WATTFOLD_CACHE=str(cache)) as address:
+            _, cold = drive(browser, lambda driver: open_page(driver, address))
+            opened = [
+                drive(browser, lambda driver: open_page(driver, address)) for _ in range(OPENINGS)
+            ]
+
+            def look_around(driver: Driver) -> Times:
+                open_page(driver, address)
+                return measure_gestures(driver, repeats)
+
+            gestures = drive(browser, look_around)
+    return {
+        "first map, nothing stored, server just started": [cold],
+        "open the page: the bar stands": [frame for frame, _ in opened],
+        "open the page: its stored map is drawn": [drawn for _, drawn in opened],
+        **gestures,
+    }
+
+
+def measure_large(browser: Any, dataset: Path, repeats: int) -> Times:
+    """Seconds on the stored map of all half-hours."""
+    with served(ROOT, dataset) as address:
+        link = address + drive(browser, lambda driver: find_large(driver, address))
+
+        def drive_large(driver: Driver) -> Times:
+            frame, drawn = open_page(driver, link)
+            times = {"open its link: the bar stands": [frame], "open its link: drawn": [drawn]}
+            return times | measure_gestures(driver, repeats)
+
+        return drive(browser, drive_large)
+
+
+def find_large(driver: Driver, address: str) -> str:
+    """Go to the map of all half-hours by the settings; return the query of a link to it."""
+    open_page(driver, address)
+    driver.open_settings()
+    driver.choose("Each point shows", "a half-hour of any household")
+    driver.choose("Map by", "UMAP")
+    driver.choose("Neighbours by", "NN-descent")
+    field = driver.page.get_by_role("textbox", name=re.compile("^graph k"))
+    field.fill("40")
+    field.press("Enter")
+    text = driver.page.get_by_text(re.compile(r"^[\d,]{7,} half-hours(,| in)"))
+    expect(text).to_be_visible(timeout=10 * MINUTE)
+    return driver.share()
+
+
+def drive(browser: Any, work: Callable[[Driver], T]) -> T:
+    """Do something in a window of its own, as somebody who was never here."""
+    context = browser.new_context(viewport=WINDOW)
+    try:
+        return work(Driver(context.new_page()))
+    finally:
+        context.close()
+
+
+def measure_gestures(driver: Driver, repeats: int) -> Times:
     """Seconds of each gesture on the map in view."""
     page = driver.page
+    page.locator("h2").first.wait_for(timeout=3 * MINUTE)  # the story of the first point
     page.wait_for_timeout(3000)
-    times: dict[str, list[float]] = {"zoom": [], "tap, all of the detail": [], "colour": []}
+    times: Times = {"zoom": [], "colour": [], "tap: all of the detail": []}
     colors = ["Mean demand", "HDR"]
     for turn in range(repeats):
-        markers = driver.markers()
-        row = turn * 7 % len(markers["x"])
-        x, y, label = (markers[name][row] for name in ("x", "y", "label"))
+        x, y, _ = nearest_to_middle(driver)
         page.mouse.move(*driver.pixel(x, y))
-        driver.mark()
-        times["zoom"].append(seconds(lambda: page.mouse.wheel(0, -120), driver.wait_for_news))
+        mark(driver)
+        times["zoom"].append(
+            seconds(
+                lambda: page.mouse.wheel(0, -120), lambda: wait_for_picture(driver, zoomed=True)
+            )
+        )
         page.wait_for_timeout(700)
         x, y, label = nearest_to_middle(driver)
         if label != driver.title():
             place = driver.pixel(x, y)
-            times["tap, all of the detail"].append(
+            times["tap: all of the detail"].append(
                 seconds(
                     lambda place=place: page.mouse.click(*place),
                     lambda label=label: wait_for_detail(driver, label),
                 )
             )
         page.wait_for_timeout(500)
-        driver.mark()
+        mark(driver)
         page.get_by_role("combobox", name="Colour by").click()
-        # The driver waits until the menu has opened; what counts is from the click on.
+        # The menu has opened by then; what counts is from the click on.
         page.get_by_role("menuitem", name=colors[turn % 2], exact=True).hover()
-        times["colour"].append(seconds(lambda: click(page), driver.wait_for_news))
+        times["colour"].append(seconds(lambda: click(page), lambda: wait_for_picture(driver)))
         page.wait_for_timeout(500)
         if turn % 3 == 2:
             driver.tool("Reset")
             page.wait_for_timeout(1500)
     return times
+
+
+_PICTURE = """
+    const image = plot.renderers.map(({data_source}) => data_source)
+        .find(source => source?.data.image?.[0]?.length > 100)  // an empty one is smaller
+    const now = {x: plot.x_range.start, image: image?.data, points: markers?.data}
+"""
+
+
+def mark(driver: Driver) -> None:
+    """Remember what is drawn now."""
+    driver.page.evaluate(f"() => {{{driver.DEFINITIONS}; {_PICTURE}; window.before = now}}")
+
+
+def wait_for_picture(driver: Driver, *, zoomed: bool = False) -> None:
+    """Wait until the map is drawn anew: an image by the server, markers by the browser alone."""
+    change = "now.x !== before.x" if zoomed else "now.points !== before.points"
+    driver.wait_until(
+        f"(() => {{{_PICTURE}; return now.image ? now.image !== before.image : {change}}})()"
+    )
+    wait_for_frames(driver.page)
 
 
 def click(page: Page) -> None:
@@ -130,7 +232,7 @@ def click(page: Page) -> None:
 def wait_for_detail(driver: Driver, label: str) -> None:
     """Wait until the browser has the last part of a point's detail, and has drawn."""
     driver.page.wait_for_function(
-        f"""async label => {{
+        f"""label => {{
             {driver.DEFINITIONS}
             const ours = name => models.find(model => model.class_name == name
                 && (name != 'PlainText' || model.data.look == 'title'))
@@ -138,11 +240,11 @@ def wait_for_detail(driver: Driver, label: str) -> None:
             if (ours('PlainText')?.data.text != label || links.data.items === window.links)
                 return false
             window.links = links.data.items
-            await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
             return true
         }}""",
         arg=label,
     )
+    wait_for_frames(driver.page)
 
 
 def nearest_to_middle(driver: Driver) -> tuple[float, float, str]:
@@ -158,42 +260,40 @@ def nearest_to_middle(driver: Driver) -> tuple[float, float, str]:
     return markers["x"][best], markers["y"][best], markers["label"][best]
 
 
-def table(points: str, times: dict[str, list[float]]) -> str:
-    """The figures as Markdown."""
-    lines = [f"## {points}", "", "| | median s | worst s | times |", "|---|---|---|---|"]
-    lines += [
-        f"| {name} | {statistics.median(values):.2f} | {max(values):.2f} | {len(values)} |"
-        for name, values in times.items()
-        if values
-    ]
+def table(columns: dict[str, Times]) -> str:
+    """Median and worst seconds as Markdown, one pair of columns per checkout."""
+    heads = [f" {name} median s | worst s |" for name in columns]
+    lines = ["| |" + "".join(heads), "|---|" + "---|---|" * len(columns)]
+    for what in next(iter(columns.values())):
+        found = [times.get(what) or [float("nan")] for times in columns.values()]
+        cells = [f" {statistics.median(each):.2f} | {max(each):.2f} |" for each in found]
+        lines.append(f"| {what} |" + "".join(cells))
     return "\n".join(lines)
 
 
 def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dataset", type=Path, default=ROOT / "data" / "demo")
-    parser.add_argument("--unit", default="profiles", choices=list(UNIT_TITLES))
-    parser.add_argument("--method", default="isomap", choices=list(METHODS))
-    parser.add_argument("--neighbors", choices=list(BACKENDS))
-    parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--before", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--large", type=Path, metavar="DIR")
     parser.add_argument("--repeats", type=int, default=10)
     arguments = parser.parse_args()
-    households = len(Dataset.open(arguments.dataset).households)
-    with serving(arguments.dataset) as address, open_chromium() as browser:
-        page = browser.new_page(viewport={"width": 1366, "height": 768})
-        driver = Driver(page)
-        times = open_map(driver, address, arguments)
-        times |= measure(driver, arguments.repeats)
-        text = page.get_by_text(re.compile(r"points(,| in)")).inner_text()
-    points = f"{text.split(' points')[0]} points ({arguments.unit}, {arguments.method}), "
-    found = table(points + f"{households:,} households", times)
-    print(found)
-    title = "# The page\n\n`python benchmarks/page.py`, see its head for what is measured.\n\n"
-    kept = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else title
-    name = found.splitlines()[0]
-    others = [part for part in re.split(r"(?m)^(?=## )", kept) if not part.startswith(name)]
-    RESULTS.write_text("".join(others).rstrip() + "\n\n" + found + "\n", encoding="utf-8")
+    parts = []
+    with open_chromium() as browser:
+        columns = {"": measure_demo(browser, ROOT, arguments.repeats)}
+        if arguments.before is not None:
+            columns["before:"] = measure_demo(browser, arguments.before, arguments.repeats)
+        parts.append("## The demo data, 200 households\n\n" + table(columns))
+        print(parts[-1])
+        if arguments.large is not None:
+            times = measure_large(browser, arguments.large, arguments.repeats)
+            parts.append("## All half-hours of a large dataset\n\n" + table({"": times}))
+            print(parts[-1])
+    head = (
+        "# The page\n\n`python benchmarks/page.py`, see its head for what is measured; "
+        f"{os.cpu_count()} cores, load of the machine {os.getloadavg()[0]:.1f}."
+    )
+    RESULTS.write_text("\n\n".join([head, *parts]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

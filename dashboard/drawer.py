@@ -7,20 +7,17 @@ from dashboard.explore import AnomalyList, chosen_table
 from dashboard.segments import SegmentsTab
 from dashboard.state import Explorer
 from dashboard.state.map_colors import SEGMENTS
-from dashboard.widgets import TabBar, column, row
+from dashboard.widgets import ON_TOP, TabBar, column, row
 from dashboard.worklist import WorklistTab
 
 _ANOMALIES, _CHOSEN, _WORKLIST, _SEGMENTS = range(4)
-
-# The tabs stay in sight when a table brings one of its rows there.
-_STAYS = {"position": "sticky", "top": "0", "z-index": "3", "background": "var(--wf-paper)"}
 
 
 def make_drawer(
     explorer: Explorer, anomalies: AnomalyList, worklist: WorklistTab, segments: SegmentsTab
 ) -> pn.viewable.Viewable:
     """Put the tables behind tabs, each with how many there are."""
-    tabs = TabBar(["Anomalies", "Chosen", "Worklist", "Segments"], label="Tables", margin=(2, 6))
+    tabs = TabBar(["Anomalies", "Chosen", "Worklist", "Segments"], label="Tables")
     tables = [anomalies.panel, column(chosen_table(explorer)), worklist.panel, segments.panel]
     tabs.switch(tables)
 
@@ -51,4 +48,4 @@ def make_drawer(
     flagged.param.watch(lambda _: count(_WORKLIST, flagged.progress()[1]), "worklist")
     explorer.param.watch(open_segments, "color_by")
     tabs.param.watch(show, "active")
-    return column(row(tabs, styles=_STAYS), *tables)
+    return column(row(tabs, styles=ON_TOP), *tables)

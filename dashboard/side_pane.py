@@ -6,9 +6,8 @@ import param
 from dashboard.explore import PinnedPoints, PointDetail
 from dashboard.groups import GroupPanel
 from dashboard.state import Explorer
-from dashboard.widgets import PlainText, TabBar, column, row
+from dashboard.widgets import ON_TOP, TabBar, column, row
 
-_HINT = "The story of a home is told here. Choose one on the map or in the list below it."
 _HOME, _GROUP = range(2)
 
 
@@ -17,13 +16,8 @@ def make_side_pane(
 ) -> pn.viewable.Viewable:
     """Put both behind tabs; the one that the analyst asked for last is shown."""
     tabs = TabBar(["Home", "Group"], label="Beside the map")
-    home = column(PlainText(_HINT, look="quiet", margin=(20, 12)))
-    parts = [home, group.panel]
+    parts = [column(detail.panel, PinnedPoints(detail).panel), group.panel]
     tabs.switch(parts)
-
-    def put(*_: param.parameterized.Event) -> None:
-        home.objects = [detail.panel, PinnedPoints(detail).panel]
-        explorer.param.unwatch(watcher)
 
     def follow_chosen(event: param.parameterized.Event) -> None:
         some = len(event.new)
@@ -37,8 +31,7 @@ def make_side_pane(
         if event.new == _GROUP:
             group.show()
 
-    watcher = explorer.param.watch(put, "run", precedence=6)
     tabs.param.watch(show_group, "active")
     explorer.param.watch(follow_selected, "selected", precedence=5)
     explorer.param.watch(follow_chosen, "chosen", precedence=6)
-    return column(row(tabs, margin=(2, 6)), *parts)
+    return column(row(tabs, styles=ON_TOP), *parts)

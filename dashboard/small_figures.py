@@ -30,8 +30,10 @@ def make_figure(height: int, **options: Any) -> Any:
         toolbar_location=None,
         tools=[],
         min_border=4,
-        min_border_right=18,  # half of the last tick's label
+        # Half of the last tick's label; dates are long.
+        min_border_right=28 if options.get("x_axis_type") == "datetime" else 18,
         outline_line_color=None,
+        frame_align=False,  # each as wide as its own labels leave room
         y_range=Range1d(start=0, end=1),
         **options,
     )

@@ -1,16 +1,22 @@
 """The pictures of README and documentation: ``make screenshots``.
 
 Serves a dataset of the demo as a user would, does in a real browser what the text says, and
-writes what is to be seen there to ``docs/images/``.
+writes what is to be seen there to ``docs/images/``. With a second folder,
+
+    python docs/screenshots.py DATASET FOLDER
+
+it writes PNG pictures of twelve main states of the page to that folder instead, to be looked at
+after a change: large and small windows, light and dark, each tab and each pane.
 """
 
 import io
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 from PIL import Image
@@ -19,11 +25,17 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from chromium import open_chromium
 from page_driver import MINUTE, Driver
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 from serving import serving
 
 IMAGES = Path(__file__).parent / "images"
-SIZE = {"width": 1366, "height": 768}
+SIZE: ViewportSize = {"width": 1366, "height": 768}
+_WINDOWS: dict[str, tuple[int, int, Literal["light", "dark"]]] = {
+    "09-dark": (1920, 1080, "dark"),
+    "10-narrow": (1024, 768, "light"),
+    "11-phone": (390, 844, "light"),
+    "12-large": (3840, 2160, "light"),
+}
 
 # Plots arrive a moment after the numbers that they show.
 _SETTLE = 4000
@@ -44,13 +56,60 @@ def main(dataset: Path) -> None:
 
 
 @contextmanager
-def opened(address: str) -> Iterator[Page]:
+def opened(
+    address: str, *, size: ViewportSize = SIZE, scheme: Literal["light", "dark"] = "light"
+) -> Iterator[Page]:
     """Open the page in a browser, its first map drawn."""
     with open_chromium() as browser:
-        page = browser.new_page(viewport=SIZE)
+        page = browser.new_page(viewport=size, color_scheme=scheme)
         page.goto(address, timeout=3 * MINUTE)
         Driver(page).wait_for_map()
         yield page
+
+
+def show_states(dataset: Path, folder: Path) -> None:
+    """Take pictures of the main states of the page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    expect.set_options(timeout=MINUTE)
+
+    def take(page: Page, name: str) -> None:
+        page.wait_for_timeout(_SETTLE)
+        page.screenshot(path=folder / f"{name}.png")
+
+    with serving(dataset) as address:
+        with opened(address) as page:
+            walk_through(page, lambda name: take(page, name))
+        for name, (width, height, scheme) in _WINDOWS.items():
+            window: ViewportSize = {"width": width, "height": height}
+            with opened(address, size=window, scheme=scheme) as page:
+                expect(page.get_by_text("Its calendar").first).to_be_attached()
+                take(page, name)
+
+
+def walk_through(page: Page, take: Callable[[str], None]) -> None:
+    """Each pane and each tab in turn."""
+    driver = Driver(page)
+    expect(page.get_by_text("Its calendar").first).to_be_visible()
+    take("01-opened")
+    page.get_by_text("Most similar homes").first.evaluate("place => place.scrollIntoView()")
+    take("02-story-below")
+    driver.open_settings()
+    take("03-settings")
+    driver.button("Settings").click()
+    view = driver.figure()
+    (left, right), (low, high) = view["x"], view["y"]
+    driver.tool("Box Select")
+    driver.drag(
+        (left + 0.2 * (right - left), low + 0.2 * (high - low)),
+        (left + 0.5 * (right - left), low + 0.8 * (high - low)),
+    )
+    expect(page.get_by_text(re.compile("^Mean week")).first).to_be_visible()
+    take("04-group")
+    page.get_by_role("tab", name="Worklist").click()
+    take("05-worklist-empty")
+    for number, tab in enumerate(("Compare", "Periods", "Data"), start=6):
+        page.get_by_role("tab", name=tab, exact=True).click()
+        take(f"{number:02}-{tab.lower()}")
 
 
 def find_the_planted(page: Page, household: str) -> None:
@@ -101,4 +160,7 @@ def save(page: Page, name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    if len(sys.argv) > 2:
+        show_states(Path(sys.argv[1]), Path(sys.argv[2]))
+    else:
+        main(Path(sys.argv[1]))

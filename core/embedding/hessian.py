@@ -24,8 +24,8 @@ class Hessian(SpectralMethod):
 
     name = "hessian"
     title = "Hessian LLE"
-    seconds_per_point = 4e-4
-    seconds_per_entry = 6e-8
+    seconds_per_point = 1e-4
+    seconds_per_entry = 4e-8
     help = "Functions that are as linear as can be over each neighbourhood; needs K > d(d + 3)/2"
     parameters = (
         Parameter(

@@ -23,7 +23,7 @@ class Laplacian(SpectralMethod):
 
     name = "laplacian"
     title = "Laplacian eigenmaps"
-    seconds_per_point = 2e-4
+    seconds_per_point = 1e-4
     help = "The smoothest functions on the neighbour graph"
     parameters = (
         Parameter(

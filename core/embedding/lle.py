@@ -19,8 +19,8 @@ class LocallyLinear(SpectralMethod):
 
     name = "lle"
     title = "LLE"
-    seconds_per_point = 3e-4
-    seconds_per_entry = 6e-8
+    seconds_per_point = 1e-4
+    seconds_per_entry = 4e-8
     help = "Keeps the weights that rebuild each point from its neighbours"
     parameters = (
         Parameter(

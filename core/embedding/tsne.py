@@ -37,7 +37,7 @@ class TSNE(Method):
 
     name = "tsne"
     title = "t-SNE"
-    seconds_per_point = 3e-3
+    seconds_per_point = 2.2e-3
     help = (
         "Keeps the near neighbours of each point near; searches for 3 × perplexity neighbours of "
         "its own"

@@ -40,7 +40,7 @@ class UMAP(Method):
 
     name = "umap"
     title = "UMAP"
-    seconds_per_point = 6e-4  # of those that are laid out
+    seconds_per_point = 7e-4  # of those that are laid out
     help = "Lays out a fuzzy neighbour graph by attraction and repulsion"
     parameters = (
         Parameter(
@@ -79,8 +79,7 @@ class UMAP(Method):
         each = self.seconds_per_point
         if _in_parallel(laid_out, settings):
             each = _SECONDS_PER_POINT_IN_PARALLEL
-        # Two seconds go by before the first point moves.
-        return 2 + laid_out * each + (n - laid_out) * _SECONDS_PER_PLACED
+        return laid_out * each + (n - laid_out) * _SECONDS_PER_PLACED
 
     def revision(self, settings: Mapping[str, Value], n: int) -> int:
         """Version 0.1 had umap-learn lay out all maps."""

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.runs import Run
 from core.runs.readings_behind import readings_behind
 from core.study.study_runs import Study
 
@@ -28,10 +27,12 @@ class Example:
     is_typical: bool
 
 
-def choose_examples(run: Run, *, typical: int, anomalous: int) -> list[Example]:
-    """The densest points of a map, then those of the first ranks; no point twice."""
+def choose_examples(study: Study, *, typical: int, anomalous: int) -> list[Example]:
+    """The densest points of the featured map, then those that most maps call anomalous."""
+    run = study.featured
     densest = np.argsort(-run.hdr.density, kind="stable")[:typical]
-    first = [point for point in np.argsort(run.hdr.rank)[:anomalous] if point not in densest]
+    agreed = [point for point, _, _ in study.agreed_anomalies() if point not in densest]
+    first = agreed[:anomalous]
     labels = run.units["label"]
     return [Example(int(point), str(labels.iat[point]), True) for point in densest] + [
         Example(int(point), str(labels.iat[point]), False) for point in first
@@ -46,7 +47,8 @@ def choose_households(study: Study, *, typical: int, anomalous: int) -> list[Exa
         return [Example(0, str(households.iat[0]), True)]
     densest_first = np.argsort(-run.hdr.density, kind="stable")
     dense = households.iloc[densest_first].drop_duplicates().head(typical)
-    strange = households.iloc[np.argsort(run.hdr.rank)].drop_duplicates()
+    agreed = [point for point, _, _ in study.agreed_anomalies()]
+    strange = households.iloc[agreed].drop_duplicates()
     strange = strange[~strange.isin(dense)].head(anomalous)
     return [
         Example(int(point), str(household), is_typical)

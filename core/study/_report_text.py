@@ -75,9 +75,9 @@ def featured(study: Study) -> str:
     }[config.rank_by]
     search = search_phrase(study, study.featured_cell.search)
     return (
-        f"Points are ranked by {by}. The figures look at those of one map, that of "
+        f"Points are ranked by {by}. The figures look at one map, that of "
         f"{METHODS[config.method].title} on the neighbours by {search}: its densest points are "
-        "the most typical, the first ranks the most anomalous."
+        "the most typical. The most anomalous are those that most maps agree on."
     )
 
 

@@ -92,8 +92,8 @@ def _drawings(study: Study) -> Iterator[_Drawing]:
         "hdr",
         lambda: _map_grid(study, lambda run: density_scene(run.y, run.hdr)),
         "Highest density regions on the map of every method (rows) by the search for "
-        "neighbours (columns). The densest 1 % of the points are yellow, the rarest black; "
-        f"the {few} most anomalous are diamonds. Maps are turned alike.",
+        f"neighbours (columns{_shared(study)}). The densest 1 % of the points are yellow, the "
+        f"rarest black; the {few} most anomalous are diamonds. Maps are turned alike.",
         "Grid of maps, methods in rows and searches in columns, coloured by density region",
     )
     yield _Drawing(
@@ -143,19 +143,18 @@ def _drawings(study: Study) -> Iterator[_Drawing]:
     )
 
 
-def _shown_searches(study: Study) -> list[str]:
-    """The searches worth a column: an exact k-d tree finds what brute force finds."""
-    searches = study.plan.searches
-    return [search for search in searches if search != "kdtree-exact" or "exact" not in searches]
+def _shared(study: Study) -> str:
+    several = any(len(group) > 1 for group in study.search_groups)
+    return "; searches that lead to the same maps share one" if several else ""
 
 
 def _map_grid(study: Study, make: Callable[[Run], MapScene]) -> "Figure":
-    searches = _shown_searches(study)
-    cells = [[study.cell(method, search) for search in searches] for method in study.plan.methods]
+    groups = study.search_groups
+    cells = [[study.cell(method, group[0]) for group in groups] for method in study.plan.methods]
     return draw_map_grid(
         [[None if cell.run is None else make(cell.run) for cell in row] for row in cells],
         row_titles=[METHODS[method].title for method in study.plan.methods],
-        column_titles=[study.plan.search_title(search) for search in searches],
+        column_titles=[study.group_title(group).replace(", ", ",\n") for group in groups],
         panel=(2.8, 1.9),
     )
 
@@ -171,16 +170,17 @@ def _minutes(study: Study, run: Run) -> np.ndarray:
 
 def _neighbor_graphs(study: Study) -> "Figure":
     graphs = {}
-    for search in _shown_searches(study):
-        run = study.cell(study.featured_cell.method, search).run
+    for group in study.search_groups:
+        run = study.cell(study.featured_cell.method, group[0]).run
         if run is not None:
             recall = "" if run.recall is None else f"\nrecall {run.recall:.3f}"
-            graphs[study.plan.search_title(search) + recall] = run.neighbors.indices
+            title = study.group_title(group).replace(", ", ",\n")
+            graphs[title + recall] = run.neighbors.indices
     return draw_neighbor_graphs(study.featured.y, graphs, panel=(3.1, 2.7))
 
 
 def _distributions(study: Study) -> "Figure":
-    found = choose_examples(study.featured, typical=2, anomalous=2)
+    found = choose_examples(study, typical=2, anomalous=2)
     demand = [demand_of(study, example.point) for example in found]
     typical = {"most typical": demand[0]}
     panels = [

@@ -54,13 +54,15 @@ class Consensus:
         points = self.points
         return points[self.count[points] == self.runs]
 
-    def table(self, labels: Sequence[str] | pd.Series) -> pd.DataFrame:
-        """One row for each of `points`: what it is called, how many runs agree, its ranks.
+    def table(
+        self, labels: Sequence[str] | pd.Series, rows: np.ndarray | None = None
+    ) -> pd.DataFrame:
+        """One row for each of `points`, or of some rows: its name, how many runs agree, its ranks.
 
         Columns ``row``, ``label``, ``runs``, ``share``, ``median rank``, ``best``, ``worst``, then
         one for each group if there are several.
         """
-        rows = self.points
+        rows = self.points if rows is None else rows
         columns = {
             "row": rows,
             "label": np.asarray(labels, dtype=object)[rows],

@@ -18,6 +18,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from core import atomic
+from core.embedding import METHODS
 from core.errors import InputError
 from core.export import Provenance
 from core.export.table_files import defuse
@@ -191,11 +192,14 @@ def _not_drawn(study: Study) -> list[str]:
 
 
 def _trustworthiness(study: Study) -> Table:
+    table = study_tables.trustworthiness_table(study)
+    groups = study.search_groups
+    shown = table[[study.plan.search_title(group[0]) for group in groups]]
     return grid_table(
-        study_tables.trustworthiness_table(study),
+        shown.set_axis([study.group_title(group) for group in groups], axis=1),
         caption=f"Trustworthiness at K = {study.plan.config.k} by method and by search for "
         "neighbours; the best of each row in bold. It is 1 less a penalty for neighbours on the "
-        "map that are far in truth.",
+        "map that are far in truth. Searches that lead to the same maps share a column.",
         best=np.max,
         show=lambda value: f"{value:.3f}",
     )
@@ -203,6 +207,11 @@ def _trustworthiness(study: Study) -> Table:
 
 def _quality(study: Study) -> Table:
     frame = study_tables.quality_table(study)
+    title = {
+        study.plan.search_title(group[0]): study.group_title(group) for group in study.search_groups
+    }
+    frame["neighbours by"] = frame["neighbours by"].map(title)
+    frame = frame.dropna(subset="neighbours by", ignore_index=True)
 
     def show(name: str, value: object) -> str:
         if name not in MEASURES:
@@ -264,13 +273,21 @@ def _anomalies(study: Study) -> list[Table]:
             return f"{value} of {maps}"
         return str(value) if isinstance(value, str) else f"{value:,}".removesuffix(".0")
 
-    more = f" The first {_LISTED} of {len(frame)}." if len(frame) > _LISTED else ""
+    # Those that the figures mark, too.
+    n_top = study.plan.config.n_anomalies
+    listed = frame[(frame.index < _LISTED) | (frame["featured rank"] <= n_top)]
+    more = (
+        f" {len(listed)} of {len(frame)}: the first {_LISTED}, and those marked on the map."
+        if len(listed) < len(frame)
+        else ""
+    )
+    featured = METHODS[study.featured_cell.method].title
     return [
         list_table(
-            frame.head(_LISTED).drop(columns="share"),
-            caption=f"Points that the maps name among their {study.plan.config.n_anomalies} most "
-            f"anomalous, those that most maps agree on first.{more}",
-            header=["Point", "Named by maps", "Median rank", "Readings"],
+            listed.drop(columns="share"),
+            caption=f"Points that the maps name among their {n_top} most anomalous, those that "
+            f"most maps agree on first.{more}",
+            header=["Point", "Named by maps", "Median rank", "Readings", f"Rank by {featured}"],
             show=show,
         )
     ]

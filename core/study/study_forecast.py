@@ -11,6 +11,8 @@ from core.runs.forecast import count_points, forecast
 
 # For each pair of a measured point and any other: 0.56 s a map of 3,639 points.
 _QUALITY_SECONDS = 4.2e-8
+# For what comes after a map: density, ranks, trust, and its files in the store.
+_AFTER_SECONDS, _AFTER_SECONDS_PER_POINT = 0.03, 2e-4
 
 
 def predict_runs(
@@ -30,7 +32,7 @@ def predict_runs(
         k = n_neighbors_needed(config.method, config.k, n, config.method_parameters)
         settings = tuple(config.neighbors_parameters.items())
         graphs[config.neighbors, settings, k] = expected.seconds - embedding
-        rest += embedding
+        rest += embedding + _AFTER_SECONDS + _AFTER_SECONDS_PER_POINT * n
         if config.quality:
             measured = n if n <= ALL_POINTS_LIMIT else DEFAULT_SAMPLE
             rest += _QUALITY_SECONDS * measured * n

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from core.embedding import METHODS
 from core.errors import Cancelled, InputError, WattfoldError
 from core.neighbors import BACKENDS
@@ -164,6 +166,32 @@ class Study:
     @cached_property
     def _by_place(self) -> dict[tuple[str, str], StudyRun]:
         return {(cell.method, cell.search): cell for cell in self.cells}
+
+    @cached_property
+    def search_groups(self) -> list[tuple[str, ...]]:
+        """The searches; those that led to the very same maps together."""
+        groups: list[list[str]] = []
+        for search in self.plan.searches:
+            same = (group for group in groups if self._has_same_maps(group[0], search))
+            group = next(same, None)
+            if group is None:
+                groups.append([search])
+            else:
+                group.append(search)
+        return [tuple(group) for group in groups]
+
+    def _has_same_maps(self, one: str, other: str) -> bool:
+        pairs = [(self.cell(name, one), self.cell(name, other)) for name in self.plan.methods]
+        return all(
+            a.error is not None and a.error == b.error
+            if a.run is None or b.run is None
+            else np.array_equal(a.run.y, b.run.y)
+            for a, b in pairs
+        )
+
+    def group_title(self, group: Sequence[str]) -> str:
+        """Return searches of the same maps as people read them."""
+        return ", ".join(map(self.plan.search_title, group))
 
     @property
     def runs(self) -> list[Run]:

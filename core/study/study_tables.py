@@ -114,7 +114,10 @@ def rows_table(study: Study) -> pd.DataFrame:
 
 
 def anomaly_table(study: Study) -> pd.DataFrame:
-    """The points that the maps name as anomalies, those that most maps agree on first."""
+    """The points that the maps name as anomalies, those that most maps agree on first.
+
+    ``featured rank`` is that on the map whose points the figures look at.
+    """
     units = study.featured.units
     maps = len(study.runs)
     rows = [
@@ -124,10 +127,12 @@ def anomaly_table(study: Study) -> pd.DataFrame:
             "share": count / maps,
             "median rank": rank,
             "readings": int(units["m"].iat[point]),
+            "featured rank": int(study.featured.hdr.rank[point]),
         }
         for point, count, rank in study.agreed_anomalies()
     ]
-    return pd.DataFrame(rows, columns=["label", "maps", "share", "median rank", "readings"])
+    columns = ["label", "maps", "share", "median rank", "readings", "featured rank"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _grid(study: Study, value: Callable[[Run], float | None]) -> pd.DataFrame:

@@ -15,7 +15,9 @@ from core.fields import Distance
 from core.neighbors import find_neighbors
 from core.vectors import Vectors
 
-_POINTS, _BINS, _K = 60, 10, 12
+# More points than a leaf of a k-d tree holds, or its search would not be used; few columns and
+# many, which some backends compare in other ways.
+_POINTS, _COLUMNS, _K = 200, (10, 300), 12
 
 # Parameters, of any method, that make it brief.
 _BRIEF = {"iterations": 10, "epochs": 10}
@@ -25,9 +27,9 @@ class WarmUp:
     """Uses every backend and method once on a few points, when it is about to be timed."""
 
     def __init__(self, distance: Distance) -> None:
-        shares = np.random.default_rng(1).dirichlet(np.ones(_BINS), _POINTS)
-        x = np.sqrt(shares / 2) if distance == "hellinger" else shares
-        self._vectors = Vectors.from_array(x.astype(np.float32), distance=distance)
+        self._kinds = [_shares(distance, columns) for columns in _COLUMNS]
+        if distance == "tv":
+            self._kinds += [_counts(columns) for columns in _COLUMNS]
         self._used: set[str] = set()
 
     def before(
@@ -51,7 +53,8 @@ class WarmUp:
             self._used.add(name)
 
     def _search(self, backend: str) -> None:
-        find_neighbors(self._vectors, k=_K, backend=backend)
+        for vectors in self._kinds:
+            find_neighbors(vectors, k=_K, backend=backend)
 
     def _embed(self, method: str) -> None:
         brief: dict[str, Any] = {
@@ -59,5 +62,18 @@ class WarmUp:
             for parameter in METHODS[method].parameters
             if parameter.name in _BRIEF
         }
-        neighbors = find_neighbors(self._vectors, k=_K, backend="exact")
-        embed(method, neighbors, self._vectors, **brief)
+        vectors = self._kinds[0]
+        embed(method, find_neighbors(vectors, k=_K, backend="exact"), vectors, **brief)
+
+
+def _shares(distance: Distance, columns: int) -> Vectors:
+    shares = np.random.default_rng(1).dirichlet(np.ones(columns), _POINTS)
+    x = np.sqrt(shares / 2) if distance == "hellinger" else shares
+    return Vectors.from_array(x.astype(np.float32), distance=distance)
+
+
+def _counts(columns: int) -> Vectors:
+    """Profiles of equally many readings, whose counts are compared as they are."""
+    x = np.random.default_rng(1).integers(0, 9, (_POINTS, columns), dtype=np.uint8)
+    weights = np.full(2, 1 / x.sum(axis=1).max())
+    return Vectors.from_array(x, distance="tv", blocks=2, block_weights=weights)

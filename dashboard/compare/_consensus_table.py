@@ -1,16 +1,20 @@
 """The table of anomalies that the maps agree on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import panel as pn
 import param
 from panel.models.tabulator import CellClickEvent
 
+from core.embedding import METHODS
 from core.runs import Run
+from core.runs.anomaly_stage import UNITS
 from core.study import Consensus
 from dashboard.compare.comparison import Comparison
+from dashboard.state.unusual_homes import UnusualHomes
 from dashboard.widgets import PlainText, column, make_table
 
 _HEIGHT = 380  # pixels
@@ -29,27 +33,76 @@ class ConsensusTable:
         self._place = column()
         self.panel = column(self.summary, self._place)
         self.widget: pn.widgets.Tabulator | None = None
-        self._columns: list[str] = []
         comparison.param.watch(self._mark, "selected")
 
     def refresh(self) -> None:
         """Count over the maps that are there."""
-        consensus, first = self.comparison.consensus(), self.comparison.first
-        if consensus is None or first is None:
+        comparison = self.comparison
+        consensus, first, grid = comparison.consensus(), comparison.first, comparison.grid
+        if consensus is None or first is None or grid is None:
             return
-        table = consensus_table(consensus, first)
-        self.summary.text = in_words(consensus, first)
-        # Other methods, or more maps, are other headings, which a table cannot change.
-        columns = [*table.columns, str(dict(consensus.sizes))]
-        if self.widget is None or self._columns != columns:
-            self._columns = columns
-            self.widget = _make_widget(table, consensus, slots="slot" in first.units)
+        unusual = self._unusual(first)
+        titles = [METHODS[method].title for method in grid.plan.methods]
+        table = consensus_table(consensus, first, unusual, titles)
+        texts = both(consensus, unusual), in_words(consensus, first)
+        self.summary.text = " ".join(filter(None, texts))
+        # Headings do not change while maps come in: the browser may still be building the table.
+        if self.widget is None or list(self.widget.value.columns) != list(table.columns):
+            self.widget = self._make_widget(table, titles, slots="slot" in first.units)
             self.widget.on_click(self._go)
             self._place.objects = [self.widget]
         elif not table.equals(self.widget.value):
             # A table that is redrawn may lose a click.
             self.widget.value = table
         self._mark()
+
+    def _make_widget(
+        self, table: pd.DataFrame, methods: Sequence[str], *, slots: bool
+    ) -> pn.widgets.Tabulator:
+        titles = {
+            "label": "Point",
+            "found by": "Found by",
+            "runs": "Maps",
+            "median rank": "Rank",
+            "best": "Best",
+            "worst": "Worst",
+            **{name: _SHORT.get(name, name) for name in methods},
+        }
+        widget = make_table(
+            table,
+            {str(name): titles.get(str(name), "") for name in table},
+            formats={"median rank": "0,0.[0]"},
+            narrow=True,
+            hidden_columns=["row"],
+            widths={"label": 132 if slots else 62, "found by": 84},
+            header_tooltips={
+                "found by": "The detector that calls the home unusual; none for the others",
+                "runs": "Maps that have it among their top anomalies",
+                "median rank": "Its median rank over all maps; 1 is the most anomalous",
+                "best": "Its most anomalous rank on any map",
+                "worst": "Its least anomalous rank on any map",
+                **{name: f"Of the maps by {name}" for name in methods},
+            },
+            selectable=1,
+            height=_HEIGHT,
+        )
+
+        def shade(column: pd.Series) -> list[str]:
+            consensus = self.comparison.consensus()
+            known = {} if consensus is None else {**consensus.sizes, "runs": consensus.runs}
+            return shade_counts(column, known)
+
+        style: Any = widget.style
+        style.apply(shade)
+        return widget
+
+    def _unusual(self, first: Run) -> UnusualHomes | None:
+        """What Explore's detectors call unusual, if these are its homes."""
+        explorer = self.comparison.explorer
+        unusual, shown = explorer.unusual, explorer.run
+        if unusual is None or shown is None or shown.n != first.n:
+            return None
+        return unusual if shown.units["label"].equals(first.units["label"]) else None
 
     def _go(self, event: CellClickEvent) -> None:
         # The row number comes from the browser.
@@ -63,10 +116,50 @@ class ConsensusTable:
             self.widget.selection = [int(place) for place in found]
 
 
-def consensus_table(consensus: Consensus, run: Run) -> pd.DataFrame:
-    """The points that any map names, with their ranks and the maps of each method."""
-    table = consensus.table(run.units["label"]).head(_SHOWN).reset_index(drop=True)
-    return table.drop(columns="share")
+def consensus_table(
+    consensus: Consensus,
+    run: Run,
+    unusual: UnusualHomes | None = None,
+    methods: Sequence[str] = (),
+) -> pd.DataFrame:
+    """The points that any map names, with their ranks and the maps of each method.
+
+    Where points are homes, those that are known to be unusual come first, with the detector that
+    found each.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Titles of all methods that are compared, also of those whose maps are not there yet.
+    """
+    rows = consensus.points
+    if unusual is not None:
+        rows = np.concatenate([unusual.rows, rows[~np.isin(rows, unusual.rows)]])
+    rows = rows[:_SHOWN]
+    table = consensus.table(run.units["label"], rows).drop(
+        columns=["share", *consensus.by], errors="ignore"
+    )
+    if run.config.unit in UNITS:
+        found = [] if unusual is None else unusual.table(rows[: len(unusual.rows)])["detector"]
+        table.insert(2, "found by", [*found, *[""] * (len(rows) - len(found))])
+    nobody = np.zeros(run.n, np.int64)
+    for title in methods if len(methods) > 1 else ():
+        table[title] = consensus.by.get(title, nobody)[rows]
+    return table
+
+
+def both(consensus: Consensus, unusual: UnusualHomes | None) -> str:
+    """How many of the unusual homes the maps have among their top, in a sentence."""
+    if unusual is None:
+        return ""
+    listed, seen = len(unusual.rows), consensus.count[unusual.rows]
+    if not listed:
+        return "The detectors find no unusual home."
+    return (
+        f"Of {listed:,} homes that the detectors call unusual, {int((seen > 0).sum()):,} are among "
+        f"the top {consensus.n_top} of any map and {int((2 * seen > consensus.runs).sum()):,} of "
+        "more than half of the maps."
+    )
 
 
 def in_words(consensus: Consensus, run: Run) -> str:
@@ -110,36 +203,3 @@ def shade_counts(column: pd.Series, sizes: Mapping[str, int]) -> list[str]:
         else "opacity: 0.45"
         for count in column
     ]
-
-
-def _make_widget(table: pd.DataFrame, consensus: Consensus, *, slots: bool) -> pn.widgets.Tabulator:
-    groups = [name for name in table.columns if name in consensus.by]
-    sizes = {**consensus.sizes, "runs": consensus.runs}
-    titles = {
-        "label": "Point",
-        "runs": f"Of {consensus.runs}",
-        "median rank": "Rank",
-        "best": "Best",
-        "worst": "Worst",
-        **{name: _SHORT.get(name, name) for name in groups},
-    }
-    widget = make_table(
-        table,
-        {str(name): titles.get(name, "") for name in table},
-        formats={"median rank": "0,0.[0]"},
-        narrow=True,
-        hidden_columns=["row"],
-        widths={"label": 132 if slots else 62},
-        header_tooltips={
-            "runs": "Maps that have it among their top anomalies",
-            "median rank": "Its median rank over all maps; 1 is the most anomalous",
-            "best": "Its most anomalous rank on any map",
-            "worst": "Its least anomalous rank on any map",
-            **{name: f"Of the {consensus.sizes[name]} maps by {name}" for name in groups},
-        },
-        selectable=1,
-        height=_HEIGHT,
-    )
-    style: Any = widget.style
-    style.apply(shade_counts, sizes=sizes)
-    return widget

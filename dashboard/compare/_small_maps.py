@@ -28,6 +28,9 @@ FIRST_HDR, CONSENSUS = "HDR of the first map", "Consensus"
 # So many maps side by side can still be read.
 _FEW_COLUMNS = 3
 _WIDEST = 400  # pixels
+_SHOWN_ONCE = (
+    "Searches that are named together found neighbours that lead to the same maps, shown once."
+)
 
 
 class MapPlaces:
@@ -66,6 +69,10 @@ class MapGrid(param.Parameterized):
         self.maps: dict[ComparedMap, SmallMap] = {}
         self.places: dict[ComparedMap, MapPlaces] = {}
         self._model: Run | None = None
+        # Of each search: what is seen of it, and what names it.
+        self._seen: dict[str, list[Any]] = {}
+        self._named: dict[str, list[Any]] = {}
+        self._hint = PlainText(_SHOWN_ONCE, look="quiet", margin=(4, 10, 0, 10), visible=False)
         self._drawing: dict[ComparedMap, FollowedJob] = {}
         self._stale: set[ComparedMap] = set()
         self._draw = coalesced(comparison.workspace.pool.schedule, self._draw_stale)
@@ -97,7 +104,9 @@ class MapGrid(param.Parameterized):
         across = plan.methods if by_method else plan.searches
         method_title = {name: METHODS[name].title for name in plan.methods}
         search_title = {name: plan.search_title(name) for name in plan.searches}
-        rows: list[Any] = []
+        rows: list[Any] = [self._hint]
+        self._seen = {search: [] for search in plan.searches}
+        self._named = {search: [] for search in plan.searches}
         for line in down:
             row_title = (search_title if by_method else method_title)[line]
             cards = []
@@ -106,9 +115,36 @@ class MapGrid(param.Parameterized):
                 heading = (method_title if by_method else search_title)[column]
                 full = f"{method_title[method]}, neighbours by {search_title[search]}"
                 cards.append(self._card(method, search, heading, full))
-            rows.append(PlainText(row_title, look="heading", margin=(4, 10, 0, 10)))
-            rows.append(pn.Row(*cards, sizing_mode="stretch_width", margin=(0, 4)))
+                if not by_method:
+                    self._seen[search].append(cards[-1])
+                    self._named[search].append(cards[-1])
+            title = PlainText(row_title, look="heading", margin=(4, 10, 0, 10))
+            cards_row = pn.Row(*cards, sizing_mode="stretch_width", margin=(0, 4))
+            if by_method:
+                self._seen[line] = [title, cards_row]
+                self._named[line] = [title]
+            rows += [title, cards_row]
         self.panel.objects = rows
+        self._fold()
+
+    def _fold(self) -> None:
+        """Show maps that are the same once.
+
+        The others are hidden, not taken away: the browser may still be told about them.
+        """
+        grid = self.comparison.grid
+        if grid is None:
+            return
+        study = grid.study(self.comparison.dataset)
+        groups = study.search_groups
+        self._hint.visible = len(groups) < len(grid.plan.searches)
+        for group in groups:
+            for search in group:
+                for part in self._seen[search]:
+                    part.visible = search == group[0]
+            for part in self._named[group[0]]:
+                name = "text" if isinstance(part, PlainText) else "heading"
+                part.param.update(**{name: study.group_title(group)})
 
     def _card(self, method: str, search: str, heading: str, full: str) -> SmallMap:
         grid = self.comparison.grid
@@ -168,6 +204,7 @@ class MapGrid(param.Parameterized):
         if first is None:
             self._model = None
             return
+        self._fold()
         if first is not self._model:
             self._model = first
             self.places.clear()

@@ -87,6 +87,8 @@ class CompareTab:
         self._refresh_below = coalesced(schedule, self._refresh_next)
         watch(self._on_runs, "finished")
         watch(self._refresh_below, ["progressed", "finished"])
+        explorer.param.watch(self._on_runs, "unusual")
+        explorer.param.watch(self._refresh_below, "unusual")
         self._colors = row(visible=False)
         self._details = column(visible=False)
         self.view = pn.Column(sizing_mode="stretch_width", margin=(4, 4))
@@ -118,8 +120,12 @@ class CompareTab:
         self._outdated += [part for part in self._below if part not in self._outdated]
 
     def _refresh_next(self) -> None:
-        """Refresh one part, so that the page answers in between, once no more maps are read."""
-        if self._outdated and self.comparison.runs and not self.comparison.reading:
+        """Refresh one part, so that the page answers in between, once all maps have come in.
+
+        A table that is shown other numbers while the browser still builds it breaks.
+        """
+        comparison = self.comparison
+        if self._outdated and comparison.runs and not (comparison.reading or comparison.busy):
             self._outdated.pop(0).refresh()
             self._show_details()
             self._refresh_below()
@@ -236,8 +242,8 @@ class CompareTab:
             row(
                 section(
                     "Consensus",
-                    "On how many maps a point is among the top anomalies: what all maps agree on "
-                    "does not depend on the method. Click a row to select its point.",
+                    "Unusual homes and the detector that found each, then what is isolated on any "
+                    "map; on how many maps each is. Click a row to select its point.",
                     self.consensus.panel,
                     styles={"flex": "1.35 1 0"},
                 ),

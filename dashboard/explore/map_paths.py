@@ -146,7 +146,7 @@ class MapPaths:
             source=self.written,
             text_font_size="8.5pt",
             x_offset=7,
-            y_offset=-5,
+            y_offset=15,  # below its place: names of homes stand above theirs where they can
             background_fill_alpha=0.75,
             level="overlay",
         )

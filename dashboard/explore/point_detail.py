@@ -1,7 +1,7 @@
 """The story of the selected point, and the demand behind the pinned points."""
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from dashboard.widgets import PlainText, PointLinks, column, row
 from dashboard.worklist import VerdictField
 
 _WAITING = "The story of the most unusual home comes here as soon as all are compared."
-_EACH_FIGURE_MS = 200
 _EDGE: dict[str, Any] = {"margin": (0, 12)}
 
 
@@ -46,10 +45,14 @@ class PointDetail:
         explorer.param.watch(self._show_note, "notes")
         self.verdict = VerdictField(explorer)
         self._is_filled = False
-        self._places: list[tuple[pn.Column, Any]] = []
-        self.panel = column(
+        # All three are on the page before they are filled: Bokeh measures every figure whenever a
+        # part of the page gets its size, and fails on one that waits, built but not drawn, for the
+        # script of a widget beside it.
+        self._above, self._figures, self._below = column(), column(), column()
+        self._above.objects = [
             PlainText(_WAITING, look="quiet", margin=(20, 12), sizing_mode="stretch_width")
-        )
+        ]
+        self.panel = column(self._above, self._figures, self._below)
 
     def _fill(self) -> None:
         explorer = self.explorer
@@ -81,7 +84,7 @@ class PointDetail:
         self.series = _demand_plots.SeriesFigure()
         # Figures that are hidden from the start are drawn without a size: hide what holds them.
         self.evidence = column(
-            _heading("Why"), self._place(self.daily), self._place(self.mean_day), visible=False
+            _heading("Why"), _pane(self.daily), _pane(self.mean_day), visible=False
         )
         self.pin = pmui.Button(label="Pin", variant="outlined", size="small", margin=(0, 6, 6, 12))
         self.week = pmui.Button(
@@ -93,12 +96,6 @@ class PointDetail:
         self.pin.on_click(lambda _: self._toggle_pin())
         self.week.on_click(lambda _: explorer.open_week(explorer.household_of(explorer.selected)))
         self.back.on_click(lambda _: explorer.go_back())
-
-    def _place(self, drawn: Any) -> pn.Column:
-        """Room for a figure."""
-        place = column(min_height=drawn.figure.height)
-        self._places.append((place, drawn))
-        return place
 
     def _go(self, row: int) -> None:
         self.explorer.selected = row
@@ -143,26 +140,7 @@ class PointDetail:
                 self._fill()
                 self._show(row)
                 self._is_filled = True
-                self.panel.objects = self._parts()
-                self._put_figures()
-
-    def _put_figures(self) -> None:
-        """Put the figures where they belong, after the texts around them.
-
-        One by one: Bokeh measures all of the page when a part of it gets its size, and fails on
-        figures that it is still building at that moment.
-        """
-
-        def put(place: pn.Column, drawn: Any) -> None:
-            place.objects = [_pane(drawn)]
-
-        doc = pn.state.curdoc
-        shown = doc is not None and doc.session_context is not None and pn.state.loaded
-        for number, (place, drawn) in enumerate(self._places, start=1):
-            if doc is None or not shown:
-                put(place, drawn)
-            else:
-                doc.add_timeout_callback(partial(put, place, drawn), number * _EACH_FIGURE_MS)
+                self._lay_out()
 
     def _show(self, row: int) -> None:
         explorer = self.explorer
@@ -196,21 +174,27 @@ class PointDetail:
         if self._is_filled or not events:
             self.back.visible = self.explorer.unit == "slots" and self.explorer.can_go_back
 
-    def _parts(self) -> list[Any]:
-        return [
+    def _lay_out(self) -> None:
+        self._above.objects = [
             self.title,
             self.headline,
             self.certainty,
             pn.Row(self.pin, self.week, self.back, margin=0),
             self.verdict.panel,
             self.note,
+        ]
+        self._figures.objects = [
             self.evidence,
-            column(_heading("Its week"), self._place(self.regions)),
-            column(
-                _heading("Its calendar, in kWh; grey is no reading"), self._place(self.calendar)
-            ),
-            column(_heading("Distribution of demand"), self._place(self.distribution)),
-            column(_heading("Readings"), self._place(self.series)),
+            _heading("Its week"),
+            _pane(self.regions),
+            _heading("Its calendar, in kWh; grey is no reading"),
+            _pane(self.calendar),
+            _heading("Distribution of demand"),
+            _pane(self.distribution),
+            _heading("Readings"),
+            _pane(self.series),
+        ]
+        self._below.objects = [
             _heading("Most similar homes"),
             self.neighbors,
             _heading("Household"),

@@ -6,12 +6,22 @@ import panel as pn
 
 _WRAPS = ":host {flex-wrap: wrap}"
 
+# Stays in sight while what is below it scrolls.
+ON_TOP = {
+    "position": "sticky",
+    "top": "0",
+    "z-index": "3",
+    "background": "var(--wf-paper)",
+    "padding": "2px 6px",
+}
 _FILL: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 
 
 def column(*parts: Any, **options: Any) -> pn.Column:
-    """Stack parts; as wide as there is room, without margins."""
-    return pn.Column(*parts, **{**_FILL, **options})
+    """Stack parts; as wide as there is room and as high as they are, without margins."""
+    # Bokeh would keep it as low as what holds it, and let its parts cover what is below.
+    styles = {"max-height": "none", **options.pop("styles", {})}
+    return pn.Column(*parts, styles=styles, **{**_FILL, **options})
 
 
 def row(*parts: Any, **options: Any) -> pn.Row:

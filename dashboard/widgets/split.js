@@ -11,13 +11,15 @@ const STYLE = `
   .side {flex: 0 1 var(--size); background: var(--wf-paper)}
   .left > .side {background: var(--wf-surface)}
   .side.scrolls {overflow: hidden auto; overscroll-behavior: contain; scrollbar-width: thin}
+  .side.scrolls > * {flex: none}
   .left > .side, .right > .side {max-width: 60%}
   .bottom > .side {max-height: 70%}
   .handle {flex: none; position: relative; background: var(--wf-line); touch-action: none;
     z-index: 2; outline: none}
   .left > .handle, .right > .handle {width: 1px; cursor: col-resize}
   .bottom > .handle {height: 1px; cursor: row-resize}
-  .handle::after {content: ""; position: absolute; inset: -4px}
+  .handle::after {content: ""; position: absolute; inset: 0 -4px}
+  .bottom > .handle::after {inset: -4px 0}
   .handle:hover, .handle:focus-visible, .handle.dragged {background: var(--wf-accent);
     box-shadow: 0 0 0 1px var(--wf-accent)}
   .closed > .side, .closed > .handle {display: none}
@@ -34,9 +36,13 @@ const STYLE = `
   }`
 
 const STEP = 24
+// A larger screen has more room for what it holds.
+const fitting = ({size, place}) => Math.round(
+  size * Math.max(1, place === "bottom" ? innerHeight / 1080 : innerWidth / 1920))
 const kept = (model) => model.keep && `wattfold:${model.keep}`
 
 function restore(model) {
+  model.size = fitting(model)
   try {
     const {size, open} = JSON.parse(localStorage.getItem(kept(model))) ?? {}
     if (Number.isFinite(size)) model.size = size
@@ -54,27 +60,7 @@ function keep(model) {
   }
 }
 
-// Whatever changes its size has all plots in the panes laid out again, and one that is not drawn yet
-// fails at it (Bokeh's PlotView has no layout then): it is left out until it is.
-const undrawn = (view) => [...(view.layoutable_views ?? [])].flatMap((child) =>
-  child.model.type === "Figure" && child.layout === undefined ? [child] : undrawn(child))
-
-function lay_out_what_is_drawn(view) {
-  const compute = view.compute_layout.bind(view)
-  const steps = ["measure_layout", "update_bbox", "after_layout"]
-  view.compute_layout = () => {
-    const left_out = undrawn(view)
-    left_out.forEach((plot) => steps.forEach((step) => (plot[step] = () => false)))
-    try {
-      compute()
-    } finally {
-      left_out.forEach((plot) => steps.forEach((step) => delete plot[step]))
-    }
-  }
-}
-
-export function render({model, view}) {
-  lay_out_what_is_drawn(view)
+export function render({model}) {
   const root = document.createElement("div")
   const [main, handle, side] = ["main", "handle", "side"].map((name) => {
     const part = document.createElement("div")

@@ -4,6 +4,7 @@ import argparse
 import json
 import shlex
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import product
 
@@ -16,9 +17,10 @@ from core.cli import main
 from core.commands import study as command
 from core.errors import Cancelled, InputError
 from core.export import read_config
+from core.neighbors import BACKENDS, find_neighbors
 from core.quality import prepare_reference
 from core.runs import RunConfig, Store, _pipeline, run
-from core.study import StudyPlan, run_study
+from core.study import Study, StudyPlan, run_study, warm_up
 from core.study._example_points import choose_examples, choose_households, demand_of
 from core.study._report_layout import ABSENT, grid_table, list_table
 from core.study.report import check_destination
@@ -309,21 +311,22 @@ def test_the_demand_behind_a_point_is_its_sample(many, store, config):
     assert found == units["m"].iloc[::3].tolist()
 
 
-def test_examples_are_the_densest_and_the_first_ranks(many, store):
+def test_examples_are_the_densest_and_the_first_of_the_table(many, store):
     config = RunConfig(unit="household-slots", slots="Mon", bins=10, k=5, minimum_sample=2)
-    asked = StudyPlan(config=config, methods=("isomap",), searches=("exact",))
+    asked = StudyPlan(config=config, methods=("isomap", "laplacian"), searches=("exact",))
     study = run_study(many, asked, store=store)
     hdr, units = study.featured.hdr, study.featured.units
-    points = choose_examples(study.featured, typical=2, anomalous=2)
+    listed = anomaly_table(study)["label"].tolist()
+    points = choose_examples(study, typical=2, anomalous=2)
     assert [example.is_typical for example in points] == [True, True, False, False]
     assert hdr.density[points[0].point] == hdr.density.max()
-    assert [hdr.rank[example.point] for example in points[2:]] == [1, 2]
+    assert [example.label for example in points[2:]] == listed[:2]
     assert points[3].label == units["label"][points[3].point]
     homes = choose_households(study, typical=1, anomalous=2)
     assert len({example.label for example in homes}) == 3
     assert homes[0].label == units["household"][hdr.density.argmax()]
-    strange = units["household"].iloc[np.argsort(hdr.rank)].drop_duplicates().tolist()
-    strange.remove(homes[0].label)
+    strange = units.set_index("label")["household"].loc[listed].drop_duplicates().tolist()
+    strange = [home for home in strange if home != homes[0].label]
     assert [example.label for example in homes[1:]] == strange[:2]
 
 
@@ -354,6 +357,19 @@ def test_agreed_anomalies_are_counted_over_all_maps(dataset, store):
         assert row[4] == np.median(ranks)
     assert table["maps"].sum() == 4 * 6
     assert table["maps"].is_monotonic_decreasing
+
+
+def test_searches_that_lead_to_the_same_maps_are_shown_together(dataset, store):
+    study = run_study(dataset, plan(), store=store)
+    same = np.array_equal(*(study.cell("isomap", name).run.y for name in ("exact", "kdtree")))
+    together = [("exact", "kdtree-exact", "kdtree")]
+    assert study.search_groups == (together if same else [("exact", "kdtree-exact"), ("kdtree",)])
+    assert study.group_title(("exact", "kdtree-exact")) == "Exact, k-d tree (ε = 0)"
+    broken = replace(study.cell("isomap", "kdtree-exact"), run=None, error="no")
+    cells = [
+        broken if c.search == broken.search and c.method == "isomap" else c for c in study.cells
+    ]
+    assert Study(dataset, study.plan, tuple(cells)).search_groups[1] == ("kdtree-exact",)
 
 
 def test_a_search_that_finds_the_truth_has_recall_one_and_the_same_lists(dataset, store):
@@ -517,3 +533,20 @@ def test_a_file_is_no_place_to_write_to(tmp_path):
     check_destination(tmp_path / "new")
     (tmp_path / "empty").mkdir()
     check_destination(tmp_path / "empty")
+
+
+def test_first_uses_are_of_more_points_than_a_leaf_holds(monkeypatch):
+    """Or the search of a k-d tree would be compiled while it is timed."""
+    used = []
+
+    def find(vectors, *, k, backend):
+        used.append((len(vectors.x), vectors.x.dtype))
+        return find_neighbors(vectors, k=k, backend=backend)
+
+    monkeypatch.setattr(warm_up, "find_neighbors", find)
+    told = []
+    warm_up.WarmUp("tv").before("isomap", "kdtree", told.append)("neighbors")
+    leaf = BACKENDS.settings("kdtree", {})["leaf_size"]
+    assert told == ["neighbors"]
+    assert all(n > 2 * leaf for n, _ in used)
+    assert {dtype.name for _, dtype in used} == {"float32", "uint8"}

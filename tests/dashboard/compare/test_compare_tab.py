@@ -9,6 +9,8 @@ from held_jobs import HeldJobs
 from page_turns import PageTurns
 from scipy.spatial import procrustes
 
+from core.anomalies import Anomalies
+from core.embedding import METHODS as EMBEDDINGS
 from core.embedding import align
 from core.errors import InputError
 from core.neighbors import BACKENDS
@@ -17,7 +19,7 @@ from core.readings import Dataset
 from core.runs import RunConfig, Store, run
 from core.study.study_tables import run_seconds
 from dashboard.compare import CompareTab, Comparison
-from dashboard.compare._consensus_table import consensus_table, in_words, shade_counts
+from dashboard.compare._consensus_table import both, consensus_table, in_words, shade_counts
 from dashboard.compare._neighbor_graphs import graph_runs
 from dashboard.compare._parameter_sweep import read_values
 from dashboard.compare._quality_view import best_in_bold, scores
@@ -25,6 +27,7 @@ from dashboard.compare._small_maps import CONSENSUS, FIRST_HDR
 from dashboard.jobs import SessionPool, run_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
+from dashboard.state.unusual_homes import UnusualHomes
 
 # Bokeh calls pandas in a way that pandas no longer likes.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
@@ -392,7 +395,9 @@ def test_the_best_is_bold_as_it_reads():
 
 def test_the_consensus_counts_maps_by_method(full):
     consensus, first = full.consensus(), full.first
-    table = consensus_table(consensus, first).set_index("label")
+    titles = [entry.title for name, entry in EMBEDDINGS.items() if name in METHODS]
+    table = consensus_table(consensus, first, None, [*titles, "t-SNE"]).set_index("label")
+    assert (table["t-SNE"] == 0).all()
     tops = [set(run.units["label"].iloc[run.hdr.anomalies]) for run in full.runs]
     assert set(table.index) == set().union(*tops)
     for label, row in table.iterrows():
@@ -403,6 +408,27 @@ def test_the_consensus_counts_maps_by_method(full):
         assert row["ISOMAP"] == sum(label in top for top in isomap)
         assert first.units["label"].iat[int(row["row"])] == label
     assert f"{len(table)} points" in in_words(consensus, first)
+
+
+def test_unusual_homes_come_first_with_their_detector(full):
+    consensus, first = full.consensus(), full.first
+    homes = first.units["household"].tolist()
+    far = int(np.setdiff1d(np.arange(first.n), consensus.points)[0])
+    near = int(consensus.points[-1])
+    judged = pd.DataFrame({"household": [homes[near], homes[far]], "detector": ["meter", "level"]})
+    for name in ("reason", "kwh_per_week", "since", "q"):
+        judged[name] = 0
+    unusual = UnusualHomes.of(
+        first, Anomalies(judged, dict.fromkeys(judged["household"]), pd.DataFrame())
+    )
+    table = consensus_table(consensus, first, unusual)
+    assert table["row"].tolist()[:2] == [near, far]
+    assert table["found by"].tolist()[:3] == ["meter", "level", ""]
+    assert sorted(table["row"]) == sorted({*consensus.points, far})
+    assert both(consensus, unusual).startswith(
+        "Of 2 homes that the detectors call unusual, 1 are among the top 10 of any map"
+    )
+    assert both(consensus, None) == ""
 
 
 def test_counts_are_shaded_by_their_share():
@@ -464,6 +490,11 @@ def test_the_tab_shows_maps_with_their_figures(tab, full):
     show(tab)
     cards = list(tab.grid.maps.items())
     assert [card.state for _, card in cards] == ["drawn"] * 4
+    # Both searches find the same neighbours: their maps are the same, and shown once.
+    hint, exact, _, *others = tab.grid.panel.objects
+    assert "shown once" in hint.text
+    assert exact.text == "Exact, k-d tree (ε = 1)"
+    assert [part.visible for part in (hint, exact, *others)] == [True, True, False, False]
     for each, card in cards:
         figures = {what: value for what, value, *_ in card.figures}
         assert figures["T"] == f"{each.run.quality.trustworthiness:.3f}".removeprefix("0")
@@ -498,7 +529,7 @@ def test_maps_lie_like_the_first(tab, full):
 
 def test_a_tap_selects_on_all_maps_and_on_explore(tab, full):
     show(tab)
-    each, card = list(tab.grid.maps.items())[2]
+    each, card = list(tab.grid.maps.items())[1]
     rows = np.frombuffer(card.rows, np.int32)
     places = np.frombuffer(card.places, np.float32).reshape(-1, 2)
     row = int(rows[30])
@@ -586,7 +617,7 @@ def test_refused_and_failed_maps_say_why(tab, full):
     show(tab)
     tab.explorer.distance = "js"
     tab.comparison.arrange()
-    messages = [card.message for row in tab.grid.panel.objects[1::2] for card in row.objects]
+    messages = [card.message for row in tab.grid.panel.objects[2::2] for card in row.objects]
     assert sum("cannot be searched" in message for message in messages) == 2
 
 
