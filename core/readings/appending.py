@@ -19,14 +19,12 @@ from core.errors import InputError
 from core.progress import Progress, part, silent
 from core.readings.cleaning import Readings
 from core.readings.dataset import ACCOUNT_COLUMNS, Dataset, Draft, new_dataset
+from core.readings.decisions import Decisions, decide
 from core.readings.health import Tally, health_report, households_table
 from core.readings.ingestion import (
-    Decisions,
     check_usable,
     clean_chunks,
-    decide,
     find_clock_changes,
-    stage_all,
     working_folder,
     write_readings,
 )
@@ -34,6 +32,7 @@ from core.readings.merging import MergeCounts, merge, stored_readings
 from core.readings.options import IngestOptions
 from core.readings.placing import number_households
 from core.readings.questions import Choice, UndecidedError
+from core.readings.staged_tables import stage_all
 from core.readings.staging import Staging, open_staging
 
 _EXAMPLES = 3

@@ -11,20 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from core.progress import Progress, silent
+from core.readings.conflicts import check_conflicts
+from core.readings.decisions import Decisions, decide
 from core.readings.health import Tally, health_report, households_table, plausibility_notice
-from core.readings.ingestion import (
-    Decisions,
-    Tables,
-    check_conflicts,
-    check_usable,
-    clean_chunks,
-    decide,
-    find_clock_changes,
-    stage_all,
-)
+from core.readings.ingestion import check_usable, clean_chunks, find_clock_changes
 from core.readings.options import IngestOptions
 from core.readings.placing import number_households
 from core.readings.questions import Choice, UndecidedError
+from core.readings.staged_tables import Tables, stage_all
 from core.readings.staging import Staging, open_staging
 
 _SHOWN_ROWS = 20
