@@ -71,15 +71,15 @@ def bin_readings(
         counts: list[ValueCounts] = []
         results = iter_results(map_in_threads(threads), read, shards, progress, _MESSAGE)
         with closing(results):
-            for found, counted in results:
+            for table, counted in results:
                 if counted.others:
                     break
-                tables += found
+                tables.append(table)
                 counts.append(counted)
             else:
                 partition = partition_from_counts(merge_value_counts(counts), bins=bins)
                 return partition, _merge_bins(tables, partition, households, threads)
-        done = len(counts) / len(shards)
+        done = len(tables) / len(shards)
     with engine.job(name) as job:
         middle = done + 0.3 * (1 - done)
         partition = reference_partition(
@@ -115,24 +115,26 @@ def bin_by(
 def bins_of(shard: Shard, *, partition: Partition, interval_minutes: int) -> DayTable:
     """Find the bin of every reading of a shard."""
     bin_type = _bin_type(partition)
-    tables = [
-        make_day_table(
-            batch.rows,
-            batch.times,
-            partition.bin_of(batch.kwh).astype(bin_type, copy=False),
-            households=shard.households,
-            interval_minutes=interval_minutes,
-        )
-        for batch in shard.batches()
-    ]
-    return merge_day_tables(in_order(tables), households=shard.households)
+    return merge_day_tables(
+        [
+            make_day_table(
+                batch.rows,
+                batch.times,
+                partition.bin_of(batch.kwh).astype(bin_type, copy=False),
+                households=shard.households,
+                interval_minutes=interval_minutes,
+            )
+            for batch in shard.batches()
+        ],
+        households=shard.households,
+    )
 
 
-def watt_hours_of(shard: Shard, *, interval_minutes: int) -> tuple[list[DayTable], ValueCounts]:
-    """Read a shard's watt-hours, a table of each row group, and count the readings of each.
+def watt_hours_of(shard: Shard, *, interval_minutes: int) -> tuple[DayTable, ValueCounts]:
+    """Read a shard's watt-hours, and count the readings of each.
 
     Readings that are no whole watt-hours, or too many, are counted as ``others``; they make the
-    tables useless.
+    table useless.
     """
     tables = []
     counts = np.zeros(_MOST_WATT_HOURS + 1, dtype=np.int64)
@@ -149,7 +151,8 @@ def watt_hours_of(shard: Shard, *, interval_minutes: int) -> tuple[list[DayTable
                 interval_minutes=interval_minutes,
             )
         )
-    return tables, ValueCounts(0, np.trim_zeros(counts, "b"), others)
+    merged = merge_day_tables(tables, households=shard.households)
+    return merged, ValueCounts(0, np.trim_zeros(counts, "b"), others)
 
 
 def _merge_bins(

@@ -76,18 +76,6 @@ class DayTable:
         """The day of the week of each row, 0 for Monday, (rows,)."""
         return (self.days + _FIRST_WEEKDAY) % 7
 
-    def rows(self, start: int, stop: int) -> Self:
-        """Return rows ``start`` … ``stop`` − 1 alone, as views."""
-        repeated = self.repeated - np.array([start, 0, 0])
-        inside = (repeated[:, 0] >= 0) & (repeated[:, 0] < stop - start)
-        return type(self)(
-            self.households,
-            np.clip(self.starts - start, 0, stop - start),
-            self.days[start:stop],
-            self.values[start:stop],
-            repeated[inside],
-        )
-
     def choose(self, places: np.ndarray) -> Self:
         """Return the rows of some households alone, given by their places, increasing."""
         wanted = np.zeros(len(self.households), bool)
@@ -110,10 +98,11 @@ class DayTable:
 
         The values are written to ``out``, of their shape and the table's type, where it is given.
         """
+        absent = np.iinfo(table.dtype).max
         # The table's last number stands for all that follow, but for the one of no reading.
-        full = np.full(np.iinfo(self.values.dtype).max + 1, table[-1])
-        full[: len(table)] = table[: len(full)]
-        full[-1] = np.iinfo(table.dtype).max
+        places = np.arange(np.iinfo(self.values.dtype).max + 1)
+        full = table[np.minimum(places, len(table) - 1)]
+        full[-1] = absent
         values = np.empty(self.values.shape, dtype=table.dtype) if out is None else out
         _look_up(self.values, full, values)
         repeated = self.repeated.copy()
@@ -203,7 +192,7 @@ def merge_day_tables(
 ) -> DayTable:
     """Put tables of any households and days together; their order does not matter.
 
-    It is fastest where they are :func:`in_order` and have no day in common.
+    It is fastest where they are :func:`in_order`.
 
     Parameters
     ----------
@@ -232,32 +221,14 @@ def merge_day_tables(
 
 
 def in_order(tables: Sequence[DayTable]) -> list[DayTable]:
-    """Order tables by household and day, and leave out those without rows, if not all.
+    """Order tables by their first household and day."""
 
-    A day that ends one table and goes on in the next becomes a table of its own, so that no other
-    row has to be moved to put the tables together. Row groups cut days in two like this.
-    """
-    ordered: list[DayTable] = []
+    def first(table: DayTable) -> tuple[int, int]:
+        if not len(table.days):
+            return -1, 0
+        return int(table.households[table.owners[0]]), int(table.days[0])
 
-    def ends(table: DayTable) -> tuple[tuple[int, int], tuple[int, int]]:
-        return _household_and_day(table, 0), _household_and_day(table, -1)
-
-    for table in sorted((table for table in tables if len(table.days)), key=ends):
-        if not ordered or _household_and_day(ordered[-1], -1) != _household_and_day(table, 0):
-            ordered.append(table)
-            continue
-        before = ordered.pop()
-        last, n = len(before.days) - 1, len(table.days)
-        day = merge_day_tables([before.rows(last, last + 1), table.rows(0, 1)])
-        parts = (before.rows(0, last), day, table.rows(1, n))
-        ordered += [part for part in parts if len(part.days)]
-    return ordered or list(tables[:1])
-
-
-def _household_and_day(table: DayTable, row: int) -> tuple[int, int]:
-    """The household's code and the day of the first row (0), or the last (−1)."""
-    place = np.searchsorted(table.starts, row % len(table.days), side="right") - 1
-    return int(table.households[place]), int(table.days[row])
+    return sorted(tables, key=first)
 
 
 def _tidy(
