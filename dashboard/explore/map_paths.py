@@ -131,7 +131,12 @@ class MapPaths:
         self.line.data = {"x": x, "y": y}
         size = np.linspace(4, 9, len(x))  # the later, the larger
         self.dates.data = {"x": x, "y": y, "date": names, "size": size}
-        some = _written_dates(own.y[0], apart=_APART * np.ptp(self.explorer.places, axis=0).max())
+        explorer = self.explorer
+        named = np.append(
+            explorer.listed_rows()[: explorer.run.config.n_anomalies], explorer.selected
+        )
+        apart = _APART * np.ptp(explorer.places, axis=0).max()
+        some = written_dates(own.y[0], apart=apart, named=explorer.places[named.astype(np.int64)])
         self.written.data = {"x": x[some], "y": y[some], "date": [names[row] for row in some]}
         self.player.note = f"The line is the path of {home}, {paths.step} by {paths.step}."
 
@@ -196,14 +201,18 @@ class MapPaths:
         return columns
 
 
-def _written_dates(places: np.ndarray, *, apart: float) -> np.ndarray:
-    """The dates to write along a path: its ends first, then others that are apart from them."""
+def written_dates(places: np.ndarray, *, apart: float, named: np.ndarray) -> np.ndarray:
+    """The dates to write along a path: its ends first, then others.
+
+    None is close to one before it, or to a home whose name is written on the map.
+    """
     last = len(places) - 1
     kept: list[int] = []
     for row in [0, last, *np.linspace(0, last, _DATES_WRITTEN).round().astype(int)]:
-        if all(np.linalg.norm(places[row] - places[other]) > apart for other in kept):
+        taken = np.vstack([named, places[kept]])
+        if (np.linalg.norm(taken - places[row], axis=1) > apart).all():
             kept.append(int(row))
-    return np.array(kept)
+    return np.array(kept, np.int64)
 
 
 def date_names(paths: Paths) -> list[str]:
