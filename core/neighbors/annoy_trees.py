@@ -9,7 +9,6 @@ import numpy as np
 
 from core.neighbors.backend import Backend, Index, Neighbors
 from core.neighbors.cost import Cost, Machine, SearchSize
-from core.neighbors.exact import Exact, ExactIndex
 from core.parallel import run_tasks, slices
 from core.progress import Progress, part, silent
 from core.registry import Parameter
@@ -31,8 +30,7 @@ class Annoy(Backend):
     title: ClassVar[str] = "Annoy"
     help: ClassVar[str] = (
         "A forest of random splits; each query inspects about search_k points of it. The trees "
-        "are built by one thread, so that a seed always gives the same forest. Where one leaf "
-        "would hold all points, the exact search takes its place."
+        "are built by one thread, so that a seed always gives the same forest."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
@@ -62,14 +60,12 @@ class Annoy(Backend):
         threads: int,
         progress: Progress = silent,
         **settings: Any,
-    ) -> "AnnoyForest | OneLeaf":
+    ) -> "AnnoyForest":
         """Grow the forest."""
         from annoy import AnnoyIndex
 
-        n, width = vectors.x.shape
-        if n <= _leaf_size(width):
-            return OneLeaf(backend=self, vectors=vectors, settings=settings)
         points = vectors.coordinates(dtype=np.float32)
+        n, width = points.shape
         forest = AnnoyIndex(width, _METRICS[vectors.norm])
         forest.set_seed(seed)
         for i in range(n):
@@ -85,16 +81,14 @@ class Annoy(Backend):
         """Splits found, rows sent down every tree, and rows compared for each query."""
         n, p, n_trees = problem.n, problem.p, settings["n_trees"]
         leaf = _leaf_size(p)
-        if n <= leaf:
-            return Exact().cost(problem, machine)
-        depth = math.log2(n / leaf)
+        depth = math.log2(n / leaf) if n > leaf else 0.0
         # Annoy adds up one number at a time where our kernels add eight.
         one_by_one = 6 * p * machine.l1_float
         meet = machine.fetch(n, p) + one_by_one
         # Leaves are some 0.7 full. A split is found by holding a sample of rows against two means.
-        n_splits = n_trees * n / (0.7 * leaf)
+        n_splits = n_trees * n / (0.7 * leaf) if n > leaf else 0.0
         build = n_splits * _SAMPLED * (meet + 2 * one_by_one) + n_trees * n * depth * meet
-        inspected = max(settings["search_k"], problem.k, 0.7 * leaf)
+        inspected = n if n <= leaf else max(settings["search_k"], problem.k, 0.7 * leaf)
         # A query looks at the root of every tree, and on the way to the first leaf.
         ask = n * (inspected + n_trees + depth) * meet
         seconds = n * p * machine.python_float + build + ask / problem.threads
@@ -105,22 +99,6 @@ class Annoy(Backend):
 def _leaf_size(width: int) -> int:
     """How many points a leaf of Annoy holds: row numbers in the room of one vector."""
     return width + 2
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class OneLeaf(ExactIndex):
-    """All points in one leaf, which Annoy compares with each other: so does the exact search."""
-
-    def _found(
-        self, indices: np.ndarray, sums: np.ndarray, notices: tuple[str, ...] = ()
-    ) -> Neighbors:
-        n, width = self.vectors.x.shape
-        why = (
-            f"Annoy keeps up to {_leaf_size(width):,} points of {width:,} columns in one leaf, so "
-            f"it would compare all {n:,} points: brute force in disguise. The exact search did "
-            "this in its place, and the time is its own."
-        )
-        return super()._found(indices, sums, (*notices, why))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -206,9 +184,16 @@ class AnnoyForest(Index):
         return candidates, int(widened.sum())
 
     def _notices(self, m: int, widened: int) -> tuple[str, ...]:
-        if not widened:
-            return ()
-        return (
-            f"Annoy returned too few neighbours for {widened:,} of {m:,} points at search_k = "
-            f"{self.settings['search_k']:,}; those were searched again with more.",
-        )
+        notices = []
+        n, width = self.vectors.x.shape
+        if n <= (leaf := _leaf_size(width)):
+            notices.append(
+                f"Annoy keeps up to {leaf:,} points of {width:,} columns in one leaf, so each of "
+                f"the {m:,} points was compared with all: brute force in disguise."
+            )
+        if widened:
+            notices.append(
+                f"Annoy returned too few neighbours for {widened:,} of {m:,} points at search_k = "
+                f"{self.settings['search_k']:,}; those were searched again with more."
+            )
+        return tuple(notices)
