@@ -1,11 +1,30 @@
 """How work of other threads reaches the page of a session."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import panel as pn
 from bokeh.document import Document
+from tornado.ioloop import IOLoop
 
 from dashboard.jobs import Schedule
+
+
+@contextmanager
+def sent_together(doc: Document | None) -> Iterator[None]:
+    """Send all changes of a page at the end, in their order and under the document's lock.
+
+    On its own Panel sends its changes past that lock: they overtake those of Bokeh, and while the
+    connection is busy some are kept back until something else changes.
+    """
+    if doc is None or doc.callbacks.hold_value:
+        yield
+        return
+    doc.hold("combine")
+    try:
+        yield
+    finally:
+        doc.unhold()
 
 
 def schedule_on(doc: Document | None) -> Schedule:
@@ -17,20 +36,24 @@ def schedule_on(doc: Document | None) -> Schedule:
     """
     if doc is None:
         return lambda callback: callback()
+    loop = IOLoop.current()
 
     def schedule(callback: Callable[[], None]) -> None:
         def call() -> None:
             try:
-                # As Panel sends its own changes: what goes to the browser another way can overtake
-                # them, and then changes a model that the browser has not heard of.
-                with pn.io.unlocked():
+                with sent_together(doc):
                     callback()
             except Exception as error:
                 if pn.config.exception_handler is None:
                     raise
                 pn.config.exception_handler(error)
 
-        if doc.session_context is not None:  # None once the session is closed
-            doc.add_next_tick_callback(lambda: pn.state.onload(call))
+        def ask() -> None:
+            if doc.session_context is not None:  # None once the session is closed
+                doc.add_next_tick_callback(lambda: pn.state.onload(call))
+
+        # From the loop: a document that is on hold there keeps the news of a callback in a list
+        # which it may be about to replace.
+        loop.add_callback(ask)
 
     return schedule

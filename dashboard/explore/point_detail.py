@@ -20,6 +20,7 @@ from dashboard.explore import _demand_plots, _evidence_plots, _story_text
 from dashboard.explore.similar_homes import similar_week
 from dashboard.jobs import FollowedJob
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import sent_together
 from dashboard.state import Explorer
 from dashboard.state.session_file import MAXIMUM_NOTE
 from dashboard.widgets import PlainText, PointLinks, column, row
@@ -133,7 +134,7 @@ class PointDetail:
         explorer, row = self.explorer, self.explorer.selected
         if explorer.run is None or row is None:
             return
-        with pn.io.unlocked():  # all of it in one message
+        with sent_together(pn.state.curdoc):
             if self._is_filled:
                 self._show(row)
             else:

@@ -84,6 +84,7 @@ class Explorer(PointFacts):
         self._wanted_notes: dict[str, str] = {}
         self._before: RunConfig | None = None  # of the map that a view is to replace
         self._came_from: ViewState | None = None
+        self._lists_isolated_for_want = False  # of what is unusual, for the map that is shown
 
     def open_week(self, household: str) -> None:
         """Map the half-hours of one household, remembering the current map."""
@@ -221,7 +222,9 @@ class Explorer(PointFacts):
             self.forget_colors()
             self._base = map_scene(run, interval_minutes=self.dataset.interval_minutes)
             self.param.color_by.objects = self.color_choices(run)
-            self.param.update(run=run, unusual=None, plane=None, **points)
+            listed = UNUSUAL if self._lists_isolated_for_want else self.listed
+            self._lists_isolated_for_want = False
+            self.param.update(run=run, unusual=None, plane=None, listed=listed, **points)
         if same:
             self.param.trigger("selected")
 
@@ -257,6 +260,7 @@ class Explorer(PointFacts):
         """
         unusual = None if anomalies is None else UnusualHomes.of(self.run, anomalies)
         listed = ISOLATED if unusual is None else self.listed
+        self._lists_isolated_for_want = listed != self.listed
         with param.parameterized.batch_call_watchers(self):
             self.param.update(unusual=unusual, listed=listed)
             if self.selected is None:

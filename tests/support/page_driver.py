@@ -60,6 +60,7 @@ class Driver:
         """Show the whole map again, all of its points, and the first of the table."""
         self.page.keyboard.press("Escape")
         self.tool("Reset")
+        expect(self.row(0)).to_have_text(first, timeout=MINUTE / 2)  # once all are compared again
         self.row(0).click(timeout=MINUTE / 6)
         expect(self.page.locator("h2").first).to_have_text(first, timeout=MINUTE / 6)
 

@@ -62,6 +62,17 @@ def test_where_homes_cannot_be_judged_it_opens_on_the_most_isolated(explorer, re
     assert explorer.listed_rows().tolist() == result.hdr.anomalies.tolist()
 
 
+def test_the_next_map_is_listed_by_what_is_unusual_again(explorer, anomalies, result):
+    explorer.show_unusual(None)
+    assert not explorer.lists_unusual
+    explorer.show(result)
+    assert explorer.lists_unusual
+    explorer.show_unusual(anomalies)
+    explorer.listed = "isolated"
+    explorer.show(result)
+    assert not explorer.lists_unusual  # as the analyst chose
+
+
 def test_unusual_homes_are_listed_by_evidence_or_by_size(explorer, anomalies):
     explorer.show_unusual(anomalies)
     unusual = anomalies.table[anomalies.table["household"].isin(list(anomalies.findings))]
