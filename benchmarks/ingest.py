@@ -1,15 +1,18 @@
 """Ingest beside DuckDB's own COPY (SELECT … ORDER BY) TO parquet, on the same CSV.
 
-    python benchmarks/ingest.py [--rows 20000000] [--csv FILE]
+    python benchmarks/ingest.py [--rows 20000000] [--csv FILE] [--before CHECKOUT]
 
 Prints rows a second and peak memory of both, each in a process of its own, and writes the table
-to benchmarks/results/ingest.md. The file has rows in no order; DuckDB gets the same memory limit
-and writes the same three columns, without checking, counting or collapsing anything.
+to benchmarks/results/ingest.md: the median of three runs in turn. The file has rows in no order;
+DuckDB gets the same memory limit and writes the same three columns, without checking, counting or
+collapsing anything. ``--before`` runs another checkout of this repository, such as an earlier
+version's (``git worktree add CHECKOUT COMMIT``), beside them.
 """
 
 import argparse
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,7 +21,9 @@ from pathlib import Path
 
 import duckdb
 
-RESULTS = Path(__file__).parent / "results" / "ingest.md"
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "ingest.md"
+REPEATS = 3
 
 MAKE = """
 COPY (
@@ -42,7 +47,8 @@ def copy(csv: str, target: str) -> None:
 
 
 def ours(csv: str, target: str) -> None:
-    """Ingest the file."""
+    """Ingest the file, by the code in the folder where this process runs."""
+    sys.path.insert(0, str(Path.cwd()))
     from core.readings import ingest
 
     dataset = ingest([csv], target)
@@ -50,11 +56,20 @@ def ours(csv: str, target: str) -> None:
     assert health["accepted"] + health["collapsed"] + health["rejected"] == health["input"]
 
 
-def measure(what: str, csv: Path, folder: Path) -> tuple[float, float]:
+def make(csv: str, rows: str) -> None:
+    """Write the file. In a process of its own: its memory would count for those that it starts."""
+    with duckdb.connect() as connection:
+        connection.execute(MAKE.format(rows=int(rows), csv=csv))
+
+
+WORK = {"copy": copy, "ingest": ours, "make": make}
+
+
+def run(what: str, *arguments: str, checkout: Path = ROOT) -> tuple[float, float]:
     """Return the seconds and the peak memory in MB of one run in a new process."""
     start = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, __file__, "--run", what, str(csv), str(folder / what)]
+        [sys.executable, str(Path(__file__).resolve()), "--run", what, *arguments], cwd=checkout
     )
     _, status, usage = os.wait4(process.pid, 0)
     if status:
@@ -63,43 +78,54 @@ def measure(what: str, csv: Path, folder: Path) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Run both in turn and print the ratio."""
+    """Run all in turn and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--csv", type=Path, help="measure on this file (columns id, time, kwh)")
+    parser.add_argument("--before", type=Path, help="a checkout of an earlier version")
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.run:
-        what, csv, target = arguments.run
-        (copy if what == "copy" else ours)(csv, target)
+        what, *rest = arguments.run
+        WORK[what](*rest)
         return
+    peers = {
+        "DuckDB COPY (SELECT … ORDER BY)": ("copy", ROOT),
+        "wattfold ingest": ("ingest", ROOT),
+    }
+    if arguments.before:
+        peers["wattfold ingest, the version before"] = ("ingest", arguments.before.resolve())
     with tempfile.TemporaryDirectory() as folder:
         csv = arguments.csv or Path(folder) / "readings.csv"
         if arguments.csv is None:
-            with duckdb.connect() as connection:
-                connection.execute(MAKE.format(rows=arguments.rows, csv=csv))
-        size = csv.stat().st_size
+            run("make", str(csv), str(arguments.rows))
         with csv.open("rb") as file:
             rows = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 24), b"")) - 1
-        lines = [
-            f"{rows:,} rows, {size / 1e9:.2f} GB of CSV in no order, {os.cpu_count()} cores",
-            "",
-            "| | seconds | rows a second | peak memory, MB |",
-            "|---|---|---|---|",
-        ]
-        speed = {}
-        for what, title in (
-            ("copy", "DuckDB COPY (SELECT … ORDER BY)"),
-            ("ingest", "wattfold ingest"),
-        ):
-            seconds, memory = measure(what, csv, Path(folder))
-            speed[what] = rows / seconds
-            lines.append(f"| {title} | {seconds:.1f} | {speed[what]:,.0f} | {memory:,.0f} |")
-        lines += ["", f"ingest reaches {speed['ingest'] / speed['copy']:.2f} × the speed of COPY"]
+        runs: dict[str, list[tuple[float, float]]] = {title: [] for title in peers}
+        for turn in range(REPEATS):
+            for number, (title, (what, checkout)) in enumerate(peers.items()):
+                target = Path(folder) / f"target-{turn}-{number}"
+                runs[title].append(run(what, str(csv), str(target), checkout=checkout))
+        size = csv.stat().st_size
+    lines = [
+        f"{rows:,} rows, {size / 1e9:.2f} GB of CSV in no order, {os.cpu_count()} cores",
+        "",
+        "| | seconds | rows a second | peak memory, MB | speed of COPY = 1 |",
+        "|---|---|---|---|---|",
+    ]
+    seconds = {title: statistics.median(s for s, _ in of) for title, of in runs.items()}
+    copied = next(iter(seconds.values()))
+    for title, of in runs.items():
+        memory = max(peak for _, peak in of)
+        lines.append(
+            f"| {title} | {seconds[title]:.1f} | {rows / seconds[title]:,.0f} | {memory:,.0f} "
+            f"| {copied / seconds[title]:.2f} |"
+        )
     table = "\n".join(lines)
     print(table)
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(f"# Ingest\n\n`python benchmarks/ingest.py`\n\n{table}\n")
+    command = "python benchmarks/ingest.py" + " --before CHECKOUT" * bool(arguments.before)
+    RESULTS.write_text(f"# Ingest\n\n`{command}`\n\n{table}\n")
 
 
 if __name__ == "__main__":

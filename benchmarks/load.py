@@ -6,7 +6,7 @@
 
 Starts ``wattfold serve`` and drives it on loopback: real browsers that open the page and zoom, tap
 and colour as a person does, and websocket clients that speak the protocol of the page, open it,
-fetch all of it, and change the colours and the method every two to six seconds. One comes every six
+fetch all of it, and choose a colour or a home every two to six seconds. One comes every six
 seconds; each leaves after two minutes and comes back. All of them have a lower priority than the
 server, as if on machines of their own. Meanwhile ``/healthz`` is asked twenty times a second: how
 long that takes is what anybody waits, and its answer tells for how long the event loop was blocked.
@@ -56,7 +56,7 @@ _REFUSED = "refused: as many as allowed are on it (websocket client)"
 # The 95th percentile of what people wait for, in seconds.
 _GOALS = {
     "zoom (browser)": 1.0,
-    "tap, all of the detail (browser)": 1.0,
+    "tap: all of the detail (browser)": 1.0,
     "colour (browser)": 1.0,
     "colour (websocket client)": 1.0,
     _OPEN: 4.0,
@@ -157,8 +157,16 @@ def model_with(document: object, **attributes: object) -> str:
     )
 
 
+def homes_in(document: object) -> list[str]:
+    """What the search field of a page offers."""
+    search = model_with(document, label="Find")
+    return next(
+        list(found["options"]) for model, _, found in models_in(document) if model == search
+    )
+
+
 async def visit(site: Site, found: Findings, until: float) -> None:
-    """Be one person: open the page, then choose colours and methods in turn."""
+    """Be one person: open the page, then choose colours and look at homes in turn."""
     leave = min(time.monotonic() + _STAY_SECONDS, until)
     start = time.perf_counter()
     try:
@@ -167,16 +175,18 @@ async def visit(site: Site, found: Findings, until: float) -> None:
             await page.tell_ready()
             found.seconds[_OPEN].append(time.perf_counter() - start)
             pauses = random.Random(len(found.seconds[_OPEN]))
+            colors = model_with(document, label="Colour by")
+            search, homes = model_with(document, label="Find"), homes_in(document)
             turns = 0
             while time.monotonic() < leave:
                 await asyncio.sleep(pauses.uniform(0.5, 1.5) * _PAUSE_SECONDS)
                 turns += 1
-                name, label, value = (
-                    ("colour", "Colour by", ("Density", "HDR")[turns % 2]),
-                    ("method", "Map by", ("laplacian", "isomap")[turns % 2]),
-                )[turns % 5 == 0]
+                name, model, value = (
+                    ("colour", colors, ("Mean demand", "HDR")[turns % 2]),
+                    ("a home", search, pauses.choice(homes)),
+                )[turns % 3 == 0]
                 start = time.perf_counter()
-                answer = await page.patch(model_with(document, label=label), "value", value)
+                answer = await page.patch(model, "value", value)
                 found.seconds[f"{name} (websocket client)"].append(time.perf_counter() - start)
                 if answer["msgtype"] != "OK":
                     found.errors.append(f"{name}: {answer.get('text', answer['msgtype'])}")

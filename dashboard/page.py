@@ -35,7 +35,7 @@ from dashboard.periods import PeriodsTab
 from dashboard.segments import SegmentsTab
 from dashboard.side_pane import make_side_pane
 from dashboard.state import Explorer, ViewState
-from dashboard.theme import FULL_HEIGHT, NOT_ON_PHONES
+from dashboard.theme import DETAIL_WIDTH, DRAWER_HEIGHT, FULL_HEIGHT, NOT_ON_PHONES
 from dashboard.widgets import (
     ColorKey,
     PageKeys,
@@ -48,8 +48,7 @@ from dashboard.widgets import (
 )
 from dashboard.worklist import WorklistTab
 
-# Pixels that the panes have when the page is first opened.
-_SETTINGS_WIDTH, _DETAIL_WIDTH, _DRAWER_HEIGHT = 272, 380, 172
+_SETTINGS_WIDTH = 272  # pixels, when they are first opened
 _ZOOM_STEP = 1.5
 # In the lower left corner of the map, where it takes no room of its own.
 _ON_THE_MAP = {
@@ -263,7 +262,7 @@ class DatasetPage:
             main=upper,
             side=make_drawer(self.explorer, self.anomalies, self.worklist, self.segments),
             place="bottom",
-            size=_DRAWER_HEIGHT,
+            size=DRAWER_HEIGHT,
             minimum=64,
             label="the tables",
             keep="drawer",
@@ -272,7 +271,7 @@ class DatasetPage:
             main=drawer,
             side=make_side_pane(self.explorer, self.detail, self.group),
             place="right",
-            size=_DETAIL_WIDTH,
+            size=DETAIL_WIDTH,
             minimum=260,
             label="the selected point",
             keep="detail",

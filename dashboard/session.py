@@ -27,8 +27,8 @@ from dashboard.widgets import Appearance, PageNotice, PlainText
 
 _log = logging.getLogger(__name__)
 
-# How long a new page waits for a first map that is stored.
-_FIRST_MAP_SECONDS = 1.0
+# How long a new page waits for a stored first map. The server answers nobody else in that time.
+_FIRST_MAP_SECONDS = 0.3
 
 # From one look whether the dataset is still what it was to the next.
 _LOOK_MILLISECONDS = 10_000
@@ -87,6 +87,8 @@ class Session:
         """Cancel the session's jobs and remove its files."""
         _open_sessions.discard(self)
         self.pool.cancel_all()
+        # Panel does not get to the map: Bokeh has emptied the models between by now.
+        self.page.map.streams.close()
         self.folder.remove()
 
 

@@ -14,6 +14,9 @@ from core.theme import (
     css_variables,
 )
 
+# Pixels that the panes beside and below the map have when the page is first opened.
+DETAIL_WIDTH, DRAWER_HEIGHT = 380, 172
+
 # The library greys the page out until its last plot is drawn: let the wheel turn in the bar, and
 # the page be seen. What is clicked before that would be lost, so the cover stays, unless the server
 # is gone: then the notice offers a reload.
@@ -22,6 +25,24 @@ _LOADER = """
 #loader.error {pointer-events: none}
 #loader .spinner {position: fixed; right: 12px; bottom: 12px; width: 18px; height: 18px;
                   border: 2px solid var(--wf-line); border-top-color: var(--wf-accent)}
+"""
+
+# The bar and the panes as empty boxes, from the first byte of the page until the browser has built
+# what goes into them.
+_SKELETON = f"""
+#loader + [data-root-id]:empty::before {{
+  content: "Wattfold"; position: fixed; inset: 0; padding: 12px 54px;
+  color: var(--wf-ink); font: 600 var(--wf-title-size) var(--wf-font);
+  background: linear-gradient(var(--wf-line), var(--wf-line)) 0 {BAR_HEIGHT - 1}px / 100% 1px,
+    linear-gradient(var(--wf-surface), var(--wf-surface)) 0 0 / 100% {BAR_HEIGHT}px,
+    linear-gradient(var(--wf-line), var(--wf-line))
+      calc(100% - {DETAIL_WIDTH}px) {BAR_HEIGHT}px / 1px 100%,
+    linear-gradient(var(--wf-line), var(--wf-line))
+      0 calc(100% - {DRAWER_HEIGHT}px) / calc(100% - {DETAIL_WIDTH}px) 1px;
+  background-repeat: no-repeat;
+}}
+@media (max-width: 700px) {{#loader + [data-root-id]:empty::before {{background-size:
+  100% 1px, 100% {BAR_HEIGHT}px, 0 0, 0 0}}}}
 """
 
 # The variables follow the frame, which marks the page when it changes its theme; before there is a
@@ -34,6 +55,7 @@ PAGE_CSS = f"""
 :root[data-paper="dark"] {{{css_variables(DARK)}; color-scheme: dark}}
 body {{background: var(--wf-paper); color: var(--wf-ink); font-family: var(--wf-font)}}
 {_LOADER}
+{_SKELETON}
 """
 
 # All of the window below the bar; in a narrow one as high as what is in it.

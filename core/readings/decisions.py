@@ -95,7 +95,7 @@ def _find_stamp(
     if share > 0.5 and tables.format.stamp == "start":
         staging.notice("times such as 00:29:59 were taken for the end of their interval")
         return "end", "times such as 00:29:59 can only be the end"
-    if tables.format.name in ("long", "wide") and _days_end_at_midnight(staging, grid):
+    if tables.format.stamp == "start" and _days_end_at_midnight(staging, grid):
         staging.notice(
             "every record begins one interval after midnight and ends at a midnight: check whether "
             "its times mark the end of their intervals"

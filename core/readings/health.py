@@ -131,7 +131,7 @@ def health_report(
     if staging.malformed:
         by_reason["malformed line"] = len(staging.malformed)
     ignored = {reason: count for reason, count in counted if reason in IGNORED}
-    examples = _find_examples(staging, tally)
+    examples = _find_examples(staging, tally, some_left_out=bool(counted))
     staged = staging.query("SELECT count(*) FROM staged")[0][0]
     total = staged - sum(ignored.values()) + len(staging.malformed)
     for reason, count in by_reason.items():
@@ -171,15 +171,19 @@ def plausibility_notice(daily_kwh: float, interval_minutes: int) -> str | None:
     )
 
 
-def _find_examples(staging: Staging, tally: Tally) -> dict[str, list[dict[str, Any]]]:
+def _find_examples(
+    staging: Staging, tally: Tally, *, some_left_out: bool
+) -> dict[str, list[dict[str, Any]]]:
     """Return, for every reason, the first readings it met: file, line and text."""
-    rows = staging.query(
-        f"""SELECT reason::VARCHAR, row, file, line,
-            coalesce(raw, concat_ws(', ', id, time, kwh))
-        FROM placed WHERE reason IS NOT NULL
-        QUALIFY row_number() OVER (PARTITION BY reason ORDER BY row) <= {_EXAMPLES}
-        ORDER BY reason, row"""
-    )
+    rows = []
+    if some_left_out:
+        rows = staging.query(
+            f"""SELECT reason::VARCHAR, row, file, line,
+                coalesce(raw, concat_ws(', ', id, time, kwh))
+            FROM placed WHERE reason IS NOT NULL
+            QUALIFY row_number() OVER (PARTITION BY reason ORDER BY row) <= {_EXAMPLES}
+            ORDER BY reason, row"""
+        )
     for reason, found in tally.examples.items():
         for row, text in found:
             where = staging.query(

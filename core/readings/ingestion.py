@@ -148,7 +148,7 @@ def _write(
     households = number_households(staging)
     tally = Tally.of(len(households))
     changes = find_clock_changes(staging, options)
-    total = staging.query("SELECT count(*) FROM placed WHERE reason IS NULL")[0][0]
+    total = int((households["input"] - households["rejected"]).sum())
     chunks = clean_chunks(staging, decisions, options, changes, tally, part(progress, 0.4, 0.7))
     write_readings(draft, chunks, total, part(progress, 0.7, 0.98))
     check_usable(staging, tally)

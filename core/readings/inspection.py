@@ -169,7 +169,7 @@ def _account(
     for _ in clean_chunks(staging, decisions, options, changes, tally, silent):
         pass
     check_usable(staging, tally)
-    placed = staging.query("SELECT count(*) FROM placed WHERE reason IS NULL")[0][0]
+    placed = int((households["input"] - households["rejected"]).sum())
     check_conflicts(tables, tally, placed)
     interval = decisions.grid.interval_minutes
     table = households_table(households, tally, staging, interval, changes)

@@ -9,6 +9,7 @@ Few points in view are markers; many are an image by Datashader, with one unseen
 pixels to hover over. Zooming draws again what depends on the view, through streams.
 """
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
@@ -108,8 +109,8 @@ class MapStreams:
         What the analyst does.
     points_view, labels_view
         What points and labels are drawn for: views that change only if the picture does.
-    figures : list
-        The Bokeh figures that show the map.
+    figures, plots : list
+        The Bokeh figures that show the map, and what draws into them.
     additions : list of callable
         Each adds what others draw to a new figure. Later is too late: Bokeh starts the tools of a
         figure that is on the screen anew when a layer is added to it.
@@ -128,6 +129,7 @@ class MapStreams:
         default_factory=partial(ViewStream, rename={"view": "scale", "size": "radius"})
     )
     figures: list[Any] = field(default_factory=list)
+    plots: list[Any] = field(default_factory=list)
     additions: list[Callable[[Any], None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -146,6 +148,13 @@ class MapStreams:
         self.scene.update(scene=scene, theme=theme)
         self.selection.update(rings=list(rings), neighbors=list(neighbors))
         streams.Stream.trigger([self.scene, self.selection, *self._update_views()])
+
+    def close(self) -> None:
+        """Let go of the plots, which HoloViews keeps for as long as they have streams."""
+        for plot in self.plots:
+            plot.cleanup()
+        self.plots.clear()
+        self.figures.clear()
 
     def select(self, rings: Sequence[int], neighbors: Sequence[int] = ()) -> None:
         """Ring rows, and join the first of them with others."""
@@ -252,7 +261,8 @@ def _points(
         lod={"timeout": 50, "threshold": None},
         show_legend=False,
         fontsize={"labels": "13px", "ticks": "12px"},
-        hooks=[partial(_finish, follow=follow)],
+        # HoloViews keeps options in a place that all pages share.
+        hooks=[partial(_finish, kept=weakref.ref(follow))],
     )
 
 
@@ -357,10 +367,13 @@ def _label_columns(scene: MapScene, scale: View, radius: float) -> dict[str, Any
     }
 
 
-def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
+def _finish(plot: Any, _: hv.Element, *, kept: weakref.ref[MapStreams]) -> None:
     """Do what HoloViews has no option for: show all of a new map, and keep its scales equal."""
     from bokeh.models import BoxSelectTool, CustomJS, HoverTool, LassoSelectTool
 
+    follow = kept()
+    if follow is None:
+        return
     figure, scene = plot.handles["plot"], follow.scene.scene
     # Before there is a scene, so that nothing moves when there is one. The numbers of the axes say
     # nothing; distances do, and the scales are equal.
@@ -371,6 +384,7 @@ def _finish(plot: Any, _: hv.Element, *, follow: MapStreams) -> None:
         return
     if figure not in follow.figures:
         follow.figures.append(figure)
+        follow.plots.append(plot)
         figure.output_backend = "canvas"  # WebGL gains nothing at so few markers
         figure.toolbar.logo = None
         for tool in figure.tools:

@@ -22,13 +22,28 @@ from dashboard.session import Session, _make_frame
 
 _MAKE_AND_DISPOSE = """
 import gc, sys, weakref
+from types import SimpleNamespace
+from bokeh.document import Document
 from core.readings import Dataset
+from core.runs import RunConfig, Runner
 from dashboard.session import Session
 
-session = Session(Dataset.open(sys.argv[1]))
-left = [weakref.ref(part) for part in (session.view, session.page, session.page.explorer)]
-session.dispose()
-del session
+dataset = Dataset.open(sys.argv[1])
+run = Runner(dataset).run(RunConfig())
+
+def make_and_dispose():
+    session, document = Session(dataset), Document()
+    session.page.explorer.show(run)
+    session.view.server_doc(document)
+    assert session.page.map.figure is not None
+    document.models.destroy()  # Bokeh does so first
+    for ended in document.session_destroyed_callbacks:
+        ended(SimpleNamespace(id="", _document=document))
+    session.dispose()
+    return [weakref.ref(part) for part in (session.view, session.page, session.page.explorer)]
+
+left = make_and_dispose()
+make_and_dispose()  # HoloViews keeps the last plot
 gc.collect()
 print([part() is None for part in left])
 """

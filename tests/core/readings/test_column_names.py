@@ -90,8 +90,18 @@ def test_registers_of_two_tariffs_are_one_home(tmp_path):
     assert_right(ingested(source, **together.options), "home", len(TIMES) - 1)
 
 
-def test_days_that_end_at_midnight_are_pointed_out(tmp_path):
-    source = write(tmp_path / "home.csv", "time;kWh", "{end:%Y-%m-%d %H:%M};{comma}")
+SGSC_COLUMNS = "CUSTOMER_ID,READING_DATETIME,GENERAL_SUPPLY_KWH"
+
+
+@pytest.mark.parametrize(
+    ("columns", "row"),
+    [
+        ("time;kWh", "{end:%Y-%m-%d %H:%M};{comma}"),
+        (SGSC_COLUMNS, "home,{end:%Y-%m-%d %H:%M:%S},{kwh}"),
+    ],
+)
+def test_days_that_end_at_midnight_are_pointed_out(tmp_path, columns, row):
+    source = write(tmp_path / "home.csv", columns, row)
     said = "check whether its times mark the end of their intervals"
     assert said in str(ingested(source).health["notices"])
     right = ingested(source, stamp="end")

@@ -1,0 +1,64 @@
+"""What other threads change on a page arrives whole and in order."""
+
+import asyncio
+
+import pytest
+from bokeh.document import Document
+from bokeh.models import Div
+from page_client import run_alone
+
+from dashboard.page_schedule import schedule_on, sent_together
+
+
+@pytest.fixture
+def page():
+    """A document, a model in it, and the list of what it tells the browser."""
+    doc, text, told = Document(), Div(text="old"), []
+    doc.add_root(text)
+    doc.on_change(lambda event: told.append((event.attr, event.new)))
+    return doc, text, told
+
+
+def test_changes_are_sent_at_the_end_in_their_order(page):
+    doc, text, told = page
+    with sent_together(doc):
+        text.text = "new"
+        text.width = 10
+        assert told == []
+    assert told == [("text", "new"), ("width", 10)]
+
+
+def test_the_outermost_block_sends(page):
+    doc, text, told = page
+    with sent_together(doc):
+        with sent_together(doc):
+            text.text = "new"
+        assert told == []
+    assert told == [("text", "new")]
+
+
+def test_what_had_changed_before_an_error_is_sent(page):
+    doc, text, told = page
+    with pytest.raises(ZeroDivisionError), sent_together(doc):
+        text.text = "new"
+        text.width = 1 // 0
+    text.width = 10
+    assert told == [("text", "new"), ("width", 10)]
+
+
+def test_a_script_without_a_page_is_not_kept_waiting():
+    called = []
+    schedule_on(None)(lambda: called.append(1))
+    assert called == [1]
+
+
+def test_a_session_that_is_closed_is_left_alone():
+    called = []
+
+    async def ask_a_closed_session() -> None:
+        schedule_on(Document())(lambda: called.append(1))
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    run_alone(ask_a_closed_session())
+    assert called == []
