@@ -144,12 +144,7 @@ class CompareTab:
         busy, missing = comparison.busy, comparison.missing
         self.subject.text = subject(comparison.grid.plan.config, comparison.n)
         self.status.text = "" if comparison.error else self._status_text()
-        self.run.param.update(
-            visible=bool(missing) and not (busy or comparison.looking or comparison.error),
-            label="Run"
-            if len(missing) == len(comparison.maps)
-            else f"Run the other {len(missing)}",
-        )
+        self.run.visible = bool(missing) and not (busy or comparison.looking or comparison.error)
         self.cancel.visible = busy
         self.renew.visible = comparison.outdated
         self._details.visible = self._colors.visible = bool(comparison.runs)
