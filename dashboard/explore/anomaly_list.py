@@ -8,6 +8,7 @@ import panel_material_ui as pmui
 import param
 from bokeh.models.widgets.tables import NumberFormatter
 
+from core.anomalies.words import q_words
 from core.errors import WattfoldError
 from dashboard.explore.point_tables import PointTable
 from dashboard.jobs import FollowedJob, run_jobs
@@ -98,7 +99,8 @@ class AnomalyList:
 
     def _unusual_table(self, rows: np.ndarray) -> Any:
         table = self.explorer.unusual.table(rows)
-        return table.assign(verdict=self.explorer.flagged.verdicts(table["what"]))
+        verdicts = self.explorer.flagged.verdicts(table["what"])
+        return table.assign(q=table["q"].map(q_words), verdict=verdicts)
 
     # Judging homes
 
@@ -217,7 +219,6 @@ def _look() -> dict[str, Any]:
         "header_tooltips": _TIPS,
         "formatters": lambda: {
             "size": NumberFormatter(format="+0,0.0"),
-            "q": NumberFormatter(format="0.000"),
             "headline": {"type": "textarea"},  # as many lines as it takes
         },
         "text_align": dict.fromkeys(("size", "q"), "right"),

@@ -21,6 +21,7 @@ from core.readings.parquet_precheck import unpacked_bytes
 from core.readings.table_file import TableFile
 
 ROOT = Path(__file__).parents[3]
+SAMPLE_WORKBOOK = ROOT / "data" / "samples" / "workbook.xlsx"
 # Reports the seconds that an ingest takes, and the megabytes of memory and those read and written,
 # beyond those of the program that has ingested before.
 PROGRAM = """
@@ -189,9 +190,8 @@ def a_hundred_thousand_columns(path: Path) -> None:
 
 def workbook_with(path: Path, parts: dict[str, bytes]) -> None:
     """The sample workbook, of which some parts are others."""
-    sample = ROOT / "data" / "samples" / "workbook.xlsx"
     with (
-        zipfile.ZipFile(sample) as old,
+        zipfile.ZipFile(SAMPLE_WORKBOOK) as old,
         zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new,
     ):
         for name in dict.fromkeys([*old.namelist(), *parts]):
@@ -223,16 +223,23 @@ def workbook_of_many_rows(path: Path) -> None:
 
 
 def workbook_of_one_text_again_and_again(path: Path) -> None:
-    """A text of 30,000 signs that 200,000 cells refer to."""
+    """A text of 30,000 signs that 4,000 cells refer to."""
     space = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     strings = b"<sst " + space + b"><si><t>" + b"x" * 30_000 + b"</t></si></sst>"
     chance = random.Random(1)
     cells = b"".join(
-        b'<row><c t="s"><v>0</v></c><c><v>%f</v></c></row>' % chance.random()
-        for _ in range(200_000)
+        b'<row><c t="inlineStr"><is><t>2020-01-01 00:00</t></is></c><c><v>%f</v></c>'
+        b'<c t="s"><v>0</v></c></row>' % chance.random()
+        for _ in range(4_000)
     )
     sheet = b"<worksheet " + space + b"><sheetData>" + cells + b"</sheetData></worksheet>"
-    parts = {f"xl/worksheets/sheet{number}.xml": sheet for number in (1, 2)}
+    parts = {"xl/worksheets/sheet2.xml": sheet}
+    # The sample has no shared texts, so its list of parts does not name them.
+    with zipfile.ZipFile(SAMPLE_WORKBOOK) as sample:
+        types = sample.read("[Content_Types].xml").decode()
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    named = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'
+    parts["[Content_Types].xml"] = types.replace("</Types>", named).encode()
     workbook_with(path, {**parts, "xl/sharedStrings.xml": strings})
 
 
@@ -244,7 +251,7 @@ def json_of_brackets(path: Path) -> None:
 BOMBS = {
     "laughs.xlsx": (workbook_of_entities, "cannot be read as an Excel workbook"),
     "rows.xlsx": (workbook_of_many_rows, "unpacks to 300 MB"),
-    "texts.xlsx": (workbook_of_one_text_again_and_again, "texts.xlsx"),
+    "texts.xlsx": (workbook_of_one_text_again_and_again, "unpacks to over"),
     "brackets.json": (json_of_brackets, "cannot be read as JSON"),
     "rows.parquet": (parquet_of_many_rows, "unpacks to 100,000,000 rows"),
     "text.parquet": (parquet_of_a_long_text, "unpacks to 2 rows and 100 MB"),
