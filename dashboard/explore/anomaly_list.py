@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import panel as pn
 import panel_material_ui as pmui
 import param
 from bokeh.models.widgets.tables import NumberFormatter
@@ -56,7 +55,9 @@ class AnomalyList:
         self.explorer = explorer
         self.job: FollowedJob | None = None
         self._judged: tuple[Any, Any] | None = None  # the last homes and period, and what is known
-        self.sentence = PlainText(look="quiet", margin=(0, 12, 4, 12), sizing_mode="stretch_width")
+        self.sentence = PlainText(
+            look="quiet", margin=(6, 8), sizing_mode="stretch_width", align="center"
+        )
         self.status = JobStatus(side=12)
         self.cancel = pmui.Button(
             label="Cancel", variant="outlined", size="small", visible=False, margin=(2, 12)
@@ -86,8 +87,7 @@ class AnomalyList:
         self.unusual = PointTable(explorer, self._unusual_table, **_look())
         self.isolated = PointTable(explorer, explorer.table)
         self.panel = column(
-            row(self._switch, pn.Spacer(sizing_mode="stretch_width"), self._order),
-            self.sentence,
+            row(self._switch, self.sentence, self._order),
             row(self.status.panel, self.cancel, self.again),
             self.unusual.panel,
             self.isolated.panel,
