@@ -146,10 +146,11 @@ class WorklistTab:
         if not self._is_shown:
             return
         is_list, total = self._found is None, self.flagged.progress()[1]
+        # First: what changes while the browser makes the field that comes into view is lost.
+        self._offer_verdicts()
         self.controls.visible = is_list and total > 0
         self.cases.visible = is_list and total > 0
         self.alike.visible = self.back.visible = not is_list
-        self._offer_verdicts()
         if self._found is not None:
             self._list_alike(*self._found)
             return
