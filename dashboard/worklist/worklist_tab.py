@@ -57,8 +57,8 @@ _SMALL: dict[str, Any] = {"size": "small", "variant": "outlined", "margin": (4, 
 class WorklistTab:
     """The list, its filter, its exports, and homes like those on it.
 
-    Put ``panel`` into the drawer and ``download`` on the page. The tab is filled when it is first
-    shown; the table is made when there is somebody on the list.
+    Put ``panel`` into the drawer and ``download`` on the page. The table is made when the tab is
+    first shown with somebody on the list.
     """
 
     def __init__(self, workspace: Workspace, folder: SessionFolder, explorer: Explorer) -> None:
@@ -81,7 +81,14 @@ class WorklistTab:
             self.verdict, self.more, self.csv, self.print, self.price, self.by,
             visible=False,
         )  # fmt: skip
-        self.panel = column()
+        self.panel = column(
+            self.controls,
+            row(self.status.panel, self.cancel),
+            row(self.file_job.panel, self.file_job.cancel),
+            row(self.back, self.sentence),
+            self.cases,
+            self.alike,
+        )
         self.flagged.param.watch(self._refresh, ["worklist", "price"])
         explorer.param.watch(self._take_anomalies, "unusual", precedence=4)
         explorer.param.watch(self._mark, "selected", precedence=4)
@@ -126,15 +133,6 @@ class WorklistTab:
         """Fill the tab, which is in view from now on."""
         self._is_shown = True
         self._refresh()
-        if not self.panel.objects:
-            self.panel.objects = [
-                self.controls,
-                row(self.status.panel, self.cancel),
-                row(self.file_job.panel, self.file_job.cancel),
-                row(self.back, self.sentence),
-                self.cases,
-                self.alike,
-            ]
 
     def _take_anomalies(self, *_: param.parameterized.Event) -> None:
         """Keep what is known of homes while a map does not know it, such as one of half-hours."""
