@@ -7,7 +7,9 @@ from core.quality import two_nn
 
 
 def nearest(points):
-    return NearestNeighbors(n_neighbors=3).fit(points).kneighbors(points)[0][:, 1:]
+    # By differences: products of rows lose the distance of points that are very close.
+    index = NearestNeighbors(n_neighbors=3, algorithm="kd_tree").fit(points)
+    return index.kneighbors(points)[0][:, 1:]
 
 
 def maximum_likelihood(distances):
