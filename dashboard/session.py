@@ -27,7 +27,7 @@ from dashboard.widgets import Appearance, PageNotice, PlainText
 
 _log = logging.getLogger(__name__)
 
-# How long a new page waits for a stored first map. The server answers nobody else in that time.
+# How long a new page waits for a stored first map. The server blocks for that time.
 _FIRST_MAP_SECONDS = 0.3
 
 # From one look whether the dataset is still what it was to the next.

@@ -60,6 +60,7 @@ class CompareTab:
         self.error = PlainText(
             look="error", visible=False, margin=(4, 10), sizing_mode="stretch_width"
         )
+        # Its label stays: Panel loses one that changes while the browser still builds the button.
         self.run = pmui.Button(label="Run", size="small", visible=False, margin=(2, 4, 2, 10))
         self.cancel = pmui.Button(
             label="Cancel", variant="outlined", size="small", visible=False, margin=(2, 4, 2, 10)
