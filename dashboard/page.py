@@ -318,9 +318,10 @@ class DatasetPage:
         self.tabs.switch(pages)
         shown = {1: self.compare.show, 2: self.periods.show, 3: self.data.show}
         self.tabs.param.watch(lambda event: shown.get(event.new, lambda: None)(), "active")
+        settings = column()
         self.settings = SplitPane(
             main=pn.Column(*pages, sizing_mode="stretch_both", margin=0),
-            side=self._settings(),
+            side=settings,
             place="left",
             size=_SETTINGS_WIDTH,
             minimum=220,
@@ -329,6 +330,13 @@ class DatasetPage:
             keep="settings",
             stylesheets=[FULL_HEIGHT],
         )
+
+        def fill(*_: param.parameterized.Event) -> None:
+            """Make the settings when they are first seen: most pages are opened without them."""
+            if not settings.objects:
+                settings.objects = self._settings()
+
+        self.settings.param.watch(fill, "open")
         return [
             self.settings,
             self.keys,
@@ -340,7 +348,7 @@ class DatasetPage:
             self.group.download,
         ]
 
-    def _settings(self) -> pn.viewable.Viewable:
+    def _settings(self) -> list[pn.viewable.Viewable]:
         """What is at the left: the data, and the choices that make a map."""
         households = self.dataset.households
         first, last = households["first"].min(), households["last"].max()
@@ -356,13 +364,13 @@ class DatasetPage:
         if self._open_data is not None:
             offer = self._open_data
             other.on_click(lambda _: offer())
-        return column(
+        return [
             PlainText(self._name, look="heading", margin=(10, 12, 0, 12)),
             PlainText(facts, look="quiet", margin=(0, 12, 0, 12)),
             other,
             *settings(self.explorer),
             PlainText(f"Wattfold {describe()}", look="quiet", margin=(16, 12, 8, 12)),
-        )
+        ]
 
     def header(self) -> list[pn.viewable.Viewable]:
         """What is in the bar."""

@@ -29,6 +29,31 @@ def demo_path(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def dataset(demo_path):
+    """The demo dataset, opened."""
+    from core.readings import Dataset
+
+    return Dataset.open(demo_path)
+
+
+@pytest.fixture(scope="session")
+def result(dataset):
+    """The run that the page opens with."""
+    from core.runs import RunConfig, run
+
+    return run(dataset, RunConfig())
+
+
+@pytest.fixture(scope="session")
+def anomalies(dataset):
+    """What the page lists as unusual."""
+    from core.anomalies import find_anomalies
+    from core.runs import RunConfig
+
+    return find_anomalies(dataset, RunConfig(), seed=RunConfig().seed)
+
+
+@pytest.fixture(scope="session")
 def served(demo_path, tmp_path_factory) -> Iterator[str]:
     """The address of a server with the demo dataset, started as a user would."""
     with serving(demo_path, cache=tmp_path_factory.mktemp("cache")) as address:

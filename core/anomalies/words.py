@@ -52,6 +52,11 @@ def number_words(kwh: float) -> str:
     return f"{kwh:.1f}" if abs(kwh) >= 0.3 else f"{kwh:.2f}"
 
 
+def q_words(q: float) -> str:
+    """Return a false discovery rate, never 0: ``0.012``, ``<0.001``; texts sort as the numbers."""
+    return "<0.001" if q < 0.001 else f"{q:.3f}"
+
+
 def ratio_words(ratio: float) -> str:
     """Return how much is used against what is expected: ``62 % less``, ``3.1 times as much``."""
     if ratio >= 2:

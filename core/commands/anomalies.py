@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 from core.anomalies.options import RESAMPLES, THRESHOLD, TOP
+from core.anomalies.words import q_words
 from core.commands._run_flags import add_choices, add_flag, read_config
 from core.progress import Progress, part
 
@@ -76,12 +77,12 @@ def render(result: dict[str, Any]) -> str:
         f"{what:<13} {result['n']:,}, the first {len(rows):,} below; about "
         f"{result['expected_false']:.0f} of them may be ordinary",
         "",
-        f"rank  {'household':<{width}}      q  stays  kWh/week  reason",
+        f"rank  {'household':<{width}}       q  stays  kWh/week  reason",
     ]
     for row in rows:
         stays = "" if row["stability"] is None else f"{row['stability']:.0%}"
         lines.append(
-            f"{row['rank']:>4}  {row['household']:<{width}}  {row['q']:>5.3f}  {stays:>5}  "
+            f"{row['rank']:>4}  {row['household']:<{width}}  {q_words(row['q']):>6}  {stays:>5}  "
             f"{row['kwh_per_week']:>8.1f}  {row['reason']}"
         )
     lines.append("")

@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from core.anomalies.words import q_words
 from core.commands._engine_flags import add_engine, read_engine
 from core.commands._run_flags import read_households
 from core.progress import Progress, part
@@ -89,9 +90,9 @@ def render(result: dict[str, Any]) -> str:
     ]
     if result["alerts"]:
         width = max(len("household"), *(len(row["household"]) for row in result["alerts"]))
-        lines += ["", f"week        {'household':<{width}}      q  what"]
+        lines += ["", f"week        {'household':<{width}}       q  what"]
         lines += [
-            f"{row['week']}  {row['household']:<{width}}  {row['q']:.3f}  {row['reason']}"
+            f"{row['week']}  {row['household']:<{width}}  {q_words(row['q']):>6}  {row['reason']}"
             for row in result["alerts"]
         ]
     lines += [f"written       {result['out']}"] if "out" in result else []

@@ -11,7 +11,7 @@ from core.export.provenance import KEY, Provenance
 from core.scene import LIGHT, MapScene, View
 from core.scene.labels import place_labels
 from core.scene.shading import rgba, shade_points
-from core.scene.view import marker_size, one_for_each_spot
+from core.scene.view import marker_size
 from core.theme import FONT_FAMILY, bokeh_attributes
 
 # More points are drawn as an image, with one marker to hover for each of its spots.
@@ -122,7 +122,7 @@ def _plot(scene: MapScene) -> tuple[Any, list[str]]:
         image = rgba(shade_points(scene, view))
         sides = {"x": view.x[0], "y": view.y[0], "dw": np.ptp(view.x), "dh": np.ptp(view.y)}
         plot.image_rgba(image=[image], **sides)
-        rows = rows[one_for_each_spot(scene.points[rows], view)]
+        rows = scene.rows_apart(view)
         notes.append(
             f"{len(scene.drawn):,} points are drawn as an image of {_SIZE[0]} × {_SIZE[1]} dots; "
             f"tooltips show {len(rows):,} of them, the rarest of each spot."

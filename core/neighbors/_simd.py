@@ -19,6 +19,9 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 ROWS_A, ROWS_B = 4, 2
+# Rows that one row is compared with at a time in float64: each sum waits for its own last
+# addition, and so many hide that.
+ROWS_PAIRED = 4
 
 _INT8, _INT16, _INT64 = ir.IntType(8), ir.IntType(16), ir.IntType(64)
 _FLOAT, _DOUBLE = ir.FloatType(), ir.DoubleType()
@@ -185,12 +188,13 @@ def _sum_columns(
     return [recipe.total(builder, cell) for cell in sums]
 
 
-def _block(norm: int) -> Any:
-    """Make ``add(x, rows_a, i, rows_b, j, start, stop, weight, out)``, in float32.
+def _block(norm: int, real: ir.Type, count_a: int, count_b: int) -> Any:
+    """Make ``add(x, rows_a, i, rows_b, j, start, stop, weight, out)``, in precision ``real``.
 
-    It compares rows ``rows_a[i : i + ROWS_A]`` of x with ``rows_b[j : j + ROWS_B]`` and adds the
-    weighted sums to ``out[i : i + ROWS_A, j : j + ROWS_B]``. Past the end of a list its last row
-    is taken again: what is then written twice is the same both times.
+    It compares rows ``rows_a[i : i + count_a]`` of x with ``rows_b[j : j + count_b]`` and adds the
+    weighted sums to ``out[i : i + count_a, j : j + count_b]``. Past the end of a list its last row
+    is taken again: what is then written twice is the same both times. In double precision each
+    sum is that of :func:`_pair`, to the last bit.
     """
 
     @intrinsic
@@ -215,7 +219,7 @@ def _block(norm: int) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             x, rows_a, i, rows_b, j, start, stop, weight, out = arguments
             kind, kind_a, _, kind_b, *_, kind_out = signature.args
-            recipe = _choose(context, kind.dtype, norm, _FLOAT)
+            recipe = _choose(context, kind.dtype, norm, real)
 
             def places(kind: Any, value: Any, first: Any, count: int) -> list[Any]:
                 rows = _array(context, builder, kind, value)
@@ -232,8 +236,8 @@ def _block(norm: int) -> Any:
                 return [_row(context, builder, kind, x, row, start) for row in named]
 
             places_a, places_b = (
-                places(kind_a, rows_a, i, ROWS_A),
-                places(kind_b, rows_b, j, ROWS_B),
+                places(kind_a, rows_a, i, count_a),
+                places(kind_b, rows_b, j, count_b),
             )
             left, right = pointers(kind_a, rows_a, places_a), pointers(kind_b, rows_b, places_b)
 
@@ -242,7 +246,7 @@ def _block(norm: int) -> Any:
                 return [(a, b) for a in values_a for b in values_b]
 
             size, width = kind.dtype.bitwidth // 8, builder.sub(stop, start)
-            totals = _sum_columns(builder, recipe, ROWS_A * ROWS_B, compared, size, width)
+            totals = _sum_columns(builder, recipe, count_a * count_b, compared, size, width)
             cells = [
                 _row(context, builder, kind_out, out, a, b) for a in places_a for b in places_b
             ]
@@ -320,6 +324,7 @@ def _check_type(x: Any) -> None:
         raise TypeError(f"rows must be float32 or uint8, not {x.dtype}")
 
 
-l1_block, l2_block = _block(1), _block(2)
+l1_block, l2_block = (_block(norm, _FLOAT, ROWS_A, ROWS_B) for norm in (1, 2))
+l1_pairs, l2_pairs = (_block(norm, _DOUBLE, 1, ROWS_PAIRED) for norm in (1, 2))
 l1_pair, l2_pair = _pair(1), _pair(2)
 l1_box, l2_box = _box(1), _box(2)

@@ -123,14 +123,14 @@ def nearest_by_tiles(
     With a ``boundary``, rows before it are compared with the rows from it on, and with no others;
     a list that is not full then ends with the index −1 and infinity.
     """
-    if boundary is None:
-        blocks = slices(n, tiles.side)
-        # Row by row: the first block of a pair is then still in the shared cache.
-        pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
-    else:
-        before, after = slices(boundary, tiles.side), slices(n - boundary, tiles.side)
-        blocks = before + [slice(b.start + boundary, b.stop + boundary) for b in after]
-        pairs = [(i, j) for i in range(len(before)) for j in range(len(before), len(blocks))]
+    first = boundary or 0
+    before, after = slices(first, tiles.side), slices(n - first, tiles.side)
+    blocks = before + [slice(b.start + first, b.stop + first) for b in after]
+    # Blocks beside each other first, since rows in order are often near: lists are soon as good
+    # as they get. Pairs that follow each other have no block in common, so threads do not wait.
+    pairs = [(i, i + gap) for gap in range(len(blocks)) for i in range(len(blocks) - gap)]
+    if boundary is not None:
+        pairs = [(i, j) for i, j in pairs if i < len(before) <= j]
     sums, indices = empty_lists(n, length, tiles.dtype)
     limits = sums[:, -1].copy()
     locks = [RLock() for _ in blocks]

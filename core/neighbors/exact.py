@@ -52,7 +52,6 @@ class Exact(Backend):
         else:
             rate = machine.l1_counts if counts or in_bytes else machine.l1_float
             compare = p * rate + machine.difference_pair
-        # Threads that are at one block of rows wait for its lists: offering is done by one.
         inserts = n * length * (1 + math.log(max(n / length, 1.0)))
         offering = pairs * machine.offer + inserts * machine.insert
         refining = 0.0
@@ -61,8 +60,8 @@ class Exact(Backend):
             refined = 2 * problem.k if in_bytes else problem.k
             refining = n * refined * (machine.fetch(n, p) + 4 * p * machine.l1_float)
         memory = n * length * 40 + problem.threads * LARGEST_SIDE**2 * 8
-        shared = (pairs * compare + refining) / problem.threads
-        return Cost(shared + offering, memory / 1e6)
+        seconds = (pairs * compare + offering + refining) / problem.threads
+        return Cost(seconds, memory / 1e6)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -15,10 +15,13 @@ from numba import njit
 from core.neighbors._simd import (
     ROWS_A,
     ROWS_B,
+    ROWS_PAIRED,
     l1_block,
     l1_pair,
+    l1_pairs,
     l2_block,
     l2_pair,
+    l2_pairs,
     lanes,
 )
 from core.parallel import run_tasks, slices
@@ -160,17 +163,31 @@ def candidate_sums(x, bounds, weights, norm, rows, candidates, out):  # type: ig
     cache; the sums are those of :func:`pair_sum` to the last bit.
     """
     out[:, :] = 0.0
+    # Candidates without gaps, and their sums, which are spread again at the end.
+    near = np.empty(candidates.shape, np.int64)
+    counts = np.zeros(len(candidates), np.int64)
+    for r in range(candidates.shape[0]):
+        for c in range(candidates.shape[1]):
+            if candidates[r, c] >= 0:
+                near[r, counts[r]] = candidates[r, c]
+                counts[r] += 1
     for chunk in range(len(weights)):
         start, stop, weight = bounds[chunk], bounds[chunk + 1], weights[chunk]
-        for r in range(candidates.shape[0]):
-            for c in range(candidates.shape[1]):
-                j = candidates[r, c]
-                if j < 0:
-                    out[r, c] = np.inf
-                elif norm == 1:
-                    out[r, c] += weight * l1_pair(x, rows[r], j, start, stop)
+        for r in range(len(near)):
+            others = near[r, : counts[r]]
+            for c in range(0, len(others), ROWS_PAIRED):
+                if norm == 1:
+                    l1_pairs(x, rows, r, others, c, start, stop, weight, out)
                 else:
-                    out[r, c] += weight * l2_pair(x, rows[r], j, start, stop)
+                    l2_pairs(x, rows, r, others, c, start, stop, weight, out)
+    for r in range(len(near)):
+        left = counts[r]
+        for c in range(candidates.shape[1] - 1, -1, -1):
+            if candidates[r, c] < 0:
+                out[r, c] = np.inf
+            else:
+                left -= 1
+                out[r, c] = out[r, left]
 
 
 def refine_float64(

@@ -188,7 +188,7 @@ class Pipeline(PointStages):
         }
         digest = self.digests.index(backend, fixed)
         is_built = self.shared.has("index", digest)
-        if vectors.x.nbytes <= KEPT_VECTORS_BYTES:
+        if self.shared.large_indexes or vectors.x.nbytes <= KEPT_VECTORS_BYTES:
             index, seconds = self.shared.get_or_make("index", digest, build)
         else:
             index, seconds = build()

@@ -5,9 +5,16 @@ from typing import Any
 
 
 class SharedStages:
-    """The last result of every kind, under the digest of what it was made from."""
+    """The last result of every kind, under the digest of what it was made from.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    large_indexes : bool
+        Whether what a search builds is kept even of large vectors, because others will use it.
+    """
+
+    def __init__(self, *, large_indexes: bool = False) -> None:
+        self.large_indexes = large_indexes
         self._last: dict[str, tuple[str, Any]] = {}
 
     def has(self, kind: str, digest: str) -> bool:

@@ -61,6 +61,13 @@ class Runner:
 
     The last cube, vectors and quality reference are kept, so that runs that differ only in their
     backend, method or what follows share them even where they are too large to be stored.
+
+    Parameters
+    ----------
+    dataset, store, threads, engine
+        As of :func:`run`.
+    large_indexes : bool
+        Whether what a search builds of large vectors is kept, too, for runs that search again.
     """
 
     def __init__(
@@ -70,12 +77,13 @@ class Runner:
         store: Store | None = None,
         threads: int | None = None,
         engine: Engine | None = None,
+        large_indexes: bool = False,
     ) -> None:
         self.dataset = dataset
         self.store = store
         self.threads = threads
         self.engine = engine
-        self._shared = SharedStages()
+        self._shared = SharedStages(large_indexes=large_indexes)
 
     def run(
         self,

@@ -24,7 +24,7 @@ from holoviews import streams
 from core.scene.labels import DISTANCES, place_labels
 from core.scene.map_scene import MapScene
 from core.scene.shading import MAXIMUM_MARKERS, shade_points
-from core.scene.view import View, marker_size, one_for_each_spot
+from core.scene.view import View, marker_size
 from core.theme import LIGHT, Theme
 
 FIRST_SIZE = (640, 380)  # pixels, until the browser tells
@@ -35,6 +35,8 @@ _BESIDE = 4_000
 
 _FACTS = ("label", "hdr", "rank", "mean_kwh", "m", "value")
 _LOOK = ("color", "marker", "size", "line_color", "line_width", "alpha")
+# Numbers of colours that follow those of the points.
+_PALE, _OUTLINE, _INK = range(3)
 # Fields without {safe} are set as text, whatever the ids hold.
 _TOOLTIP = """
 <div style="max-width: 260px; line-height: 1.35; overflow-wrap: anywhere">
@@ -241,13 +243,18 @@ def _points(
     columns: dict[str, Any] = {name: [] for name in ("x", "y", *_FACTS, *_LOOK)}
     names = ("", "")
     limits: dict[str, Any] = {}
+    palette: Sequence[str] = ()
     if scene is not None and view is not None:
         columns = _marker_columns(scene, view, theme, size)
+        palette = scene.coloring.palette(dark=theme.dark)
         names, limits = scene.axis_names, {"xlim": follow.view.x, "ylim": follow.view.y}
     return hv.Points(columns, ["x", "y"], [*_FACTS, *_LOOK]).opts(
         **{name: name for name in ("color", "marker", "size", "line_color", "line_width")},
         fill_alpha="alpha",
         line_alpha="alpha",
+        # Numbers of colours: HoloViews looks at each of thousands of names whether it is a colour.
+        cmap=[*palette, theme.pale, theme.outline, theme.ink],
+        clim=(-0.5, len(palette) + 2.5),
         **limits,
         xlabel=names[0],
         ylabel=names[1],
@@ -267,24 +274,27 @@ def _points(
 
 
 def _marker_columns(scene: MapScene, view: View, theme: Theme, size: float) -> dict[str, Any]:
-    rows = scene.rows_in(view)
-    crowd = len(rows) > MAXIMUM_MARKERS
-    if crowd:
-        rows = rows[one_for_each_spot(scene.points[rows], view)]
+    crowd = scene.count_in(view) > MAXIMUM_MARKERS
+    rows = scene.rows_apart(view) if crowd else scene.rows_in(view)
     marks = scene.drawn_marks[::-1]
     marks = marks[view.inside(scene.points[marks])]
     rows = np.concatenate([rows[~np.isin(rows, marks)], marks])
     is_mark = np.arange(len(rows)) >= len(rows) - len(marks)
+    n_colors = len(scene.coloring.colors)
+    # Not whole numbers: if all are the same, HoloViews takes them for a colour.
+    codes = scene.coloring.codes[rows].astype(np.float32)
+    if scene.chosen is not None:
+        codes[~scene.chosen[rows]] = n_colors + _PALE
     told = scene.tell(rows)
     empty = [""] * len(rows)
     return {
         "x": scene.points[rows, 0],
         "y": scene.points[rows, 1],
         **{name: told.get(name, empty) for name in _FACTS},
-        "color": scene.colors_of(rows, dark=theme.dark, pale=theme.pale),
+        "color": codes,
         "marker": np.where(is_mark, "diamond", "circle"),
         "size": np.where(is_mark, max(2 * size, 11.0), _HOVER_SIZE if crowd else size),
-        "line_color": np.where(is_mark, theme.ink, theme.outline),
+        "line_color": np.where(is_mark, n_colors + _INK, n_colors + _OUTLINE).astype(np.float32),
         "line_width": np.where(is_mark, 1.4, 0.5),
         "alpha": np.where(is_mark, 1.0, 0.0 if crowd else 1.0),
     }
@@ -347,18 +357,18 @@ def _label_columns(scene: MapScene, scale: View, radius: float) -> dict[str, Any
     texts = [scene.label(row) for row in rows]
     # Of the whole map at the scale that is seen.
     unit = scale.x[1] / scale.width
-    pixels = scene.points / unit
+    pixels = scene.points[rows] / unit
     x0, x1, y0, y1 = scene.extent
     offsets = place_labels(
-        pixels[rows],
+        pixels,
         np.array([[len(text), 1] for text in texts]).reshape(-1, 2) * _LETTER,
         area=np.array([x0, y0, x1, y1]) / unit,
-        beside=pixels[:: -(-scene.n // _BESIDE)],
+        beside=scene.points[:: -(-scene.n // _BESIDE)] / unit,
         radius=max(radius, 5.5),
         distances=DISTANCES[:3],
         required=False,
     )
-    places = (pixels[rows] + offsets) * unit
+    places = (pixels + offsets) * unit
     written = np.isfinite(places[:, 0])
     return {
         "x": places[written, 0],

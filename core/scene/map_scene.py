@@ -14,7 +14,7 @@ from core.runs import Run
 from core.scene.coloring import HDR as BY_HDR
 from core.scene.coloring import HDR_TITLE, Coloring, color_levels, color_points, level_text
 from core.scene.palette import hdr_colors
-from core.scene.view import View
+from core.scene.view import View, one_for_each_spot
 
 # What the points that are marked are, by what ranks them.
 MARK_NAMES = {
@@ -55,6 +55,7 @@ class MapScene:
     Attributes
     ----------
     points : float64 ndarray of shape (n, 2)
+        Column by column, where there are many: every look at the map compares all of them.
     coloring : Coloring
         Of the n points.
     order : int ndarray of shape (n,)
@@ -121,6 +122,17 @@ class MapScene:
     def rows_in(self, view: View) -> np.ndarray:
         """Rows that are drawn and in view, from the bottom to the top."""
         return self.order[self._seen(view)[self.order]]
+
+    def rows_apart(self, view: View) -> np.ndarray:
+        """Of the rows in :meth:`rows_in`, the lowest on each spot of a few pixels."""
+        rows = np.flatnonzero(self._seen(view))
+        return rows[one_for_each_spot(self.points[rows], self._height[rows], view)]
+
+    @cached_property
+    def _height(self) -> np.ndarray:
+        height = np.empty(self.n, np.int32)
+        height[self.order] = np.arange(self.n)
+        return height
 
     def count_in(self, view: View) -> int:
         """How many points are drawn and in view."""
@@ -258,13 +270,13 @@ def map_points(y: np.ndarray, density: np.ndarray | None = None) -> np.ndarray:
     """
     plane, _ = map_plane(np.asarray(y, np.float64))
     if plane.shape[1] == 2:
-        return plane
+        return np.asfortranarray(plane)
     height = np.zeros(len(plane)) if density is None else np.asarray(density)
     spread = float(np.ptp(height))
     if spread > 0:
         # As high as wide, so that equal scales do not flatten one of them.
         height = height / spread * (float(np.ptp(plane)) or 1.0)
-    return np.column_stack([plane[:, 0], height])
+    return np.asfortranarray(np.column_stack([plane[:, 0], height]))
 
 
 def contour_lines(hdr: HDR, *, safe: bool = False) -> tuple[Contour, ...]:

@@ -32,6 +32,8 @@ def shade_points(scene: MapScene, view: View, *, theme: Theme = LIGHT) -> "hv.RG
         chosen = scene.chosen if scene.shown is None else scene.chosen[scene.shown]
         layers.append(_datashade(table[~chosen], view, ds.any(), cmap=[theme.pale]))
         table = table[chosen]
+        if not len(table):  # what is chosen is hidden; Datashader counts no categories of nothing
+            return _stack(layers)
     if len(coloring.names) == 1:
         # HoloViews takes a single category for a number. A colour alone goes from faint to full.
         layers.append(_datashade(table, view, ds.count(), cmap=colors[0]))

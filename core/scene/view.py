@@ -32,6 +32,13 @@ class View:
 
         return replace(self, x=widen(self.x, self.width), y=widen(self.y, self.height))
 
+    def around(self, place: Sequence[float], reach: float) -> Self:
+        """The square of ``reach`` pixels on each side of a place."""
+        middle = self.pixels(np.array([place]))
+        (x0, y0), (x1, y1) = self.plane(np.vstack([middle - reach, middle + reach])).tolist()
+        side = max(1, round(2 * reach))
+        return replace(self, x=(x0, x1), y=(y0, y1), width=side, height=side)
+
     def pixels(self, points: np.ndarray) -> np.ndarray:
         """Places of points (n, 2) in pixels from the lower left corner."""
         return (points - self._low) / self._size * [self.width, self.height]
@@ -71,23 +78,28 @@ def nearest(points: np.ndarray, place: Sequence[float], view: View, *, reach: fl
     return row if distance[row] <= reach**2 else None
 
 
-def one_for_each_spot(points: np.ndarray, view: View) -> np.ndarray:
-    """Positions of points in view, one for each spot of a few pixels: the first that is there."""
+def one_for_each_spot(points: np.ndarray, height: np.ndarray, view: View) -> np.ndarray:
+    """Positions of points in view, one for each spot of a few pixels: the one that lies lowest."""
     holder = np.full((view.height // _SPOT_PIXELS + 1, view.width // _SPOT_PIXELS + 1), -1)
     low, high = view.plane(np.array([[0, 0], [_SPOT_PIXELS, _SPOT_PIXELS]]))
-    _hold_first(points, low, 1 / (high - low), holder)
+    _hold_lowest(points, height, low, 1 / (high - low), holder)
     return holder[holder >= 0]
 
 
 @njit(cache=True, nogil=True)
-def _hold_first(
-    points: np.ndarray, low: np.ndarray, per_unit: np.ndarray, holder: np.ndarray
+def _hold_lowest(
+    points: np.ndarray,
+    height: np.ndarray,
+    low: np.ndarray,
+    per_unit: np.ndarray,
+    holder: np.ndarray,
 ) -> None:
-    """Write into every spot of ``holder`` the first point on it."""
+    """Write into every spot of ``holder`` the lowest point on it."""
     for place in range(len(points)):
         column = int((points[place, 0] - low[0]) * per_unit[0])
         row = int((points[place, 1] - low[1]) * per_unit[1])
-        if holder[row, column] < 0:
+        held = holder[row, column]
+        if held < 0 or height[place] < height[held]:
             holder[row, column] = place
 
 

@@ -265,7 +265,8 @@ def run_study(
     computing : callable, optional
         Called with the name of every stage that is computed, when it begins.
     """
-    runner = Runner(dataset, store=store, threads=threads)
+    # t-SNE asks every search for longer lists, and those of one backend differ in what they ask.
+    runner = Runner(dataset, store=store, threads=threads, large_indexes=True)
     warm_up = WarmUp(plan.config.distance)
     places = [(method, search) for search in plan.searches for method in plan.methods]
     cells: list[StudyRun] = []

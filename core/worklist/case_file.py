@@ -13,6 +13,7 @@ from core import atomic
 from core.anomalies import Weeks
 from core.anomalies.homes import Homes
 from core.anomalies.symptoms import summarize, to_half_hours
+from core.anomalies.words import q_words
 from core.errors import InputError
 from core.figures.calendar import demand_calendar, paint_calendar
 from core.figures.canvas import TEXT, new_figure, style_axes
@@ -169,8 +170,7 @@ def _evidence(case: Mapping[str, Any], currency: str) -> str:
     if _is_number(case.get("rank")):
         parts.append(f"rank {int(case['rank'])}")
     if _is_number(case.get("q")):
-        sure = f"{case['q']:.3f}" if case["q"] >= 0.001 else "under 0.001"
-        parts.append(f"q {sure} (share of false ones among all up to here)")
+        parts.append(f"q {q_words(case['q'])} (share of false ones among all up to here)")
     if _is_number(case.get("stability")):
         parts.append(f"stays on the list in {case['stability']:.0%} of resamples")
     if _is_number(case.get("kwh_per_week")) and case["kwh_per_week"]:

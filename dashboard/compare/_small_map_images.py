@@ -116,7 +116,7 @@ def draw_small_map(scene: MapScene, *, theme: Theme = LIGHT) -> Picture:
         joined = len(scene.edges) + len(scene.wrong_edges)
         shaded = shade_edges(scene, view) if joined else shade_points(scene, view, theme=theme)
         image = _png(rgba(shaded))
-        rows = rows[one_for_each_spot(scene.points[rows], view)]
+        rows = rows[one_for_each_spot(scene.points[rows], np.arange(len(rows)), view)]
     if len(marks):
         rows = np.concatenate([rows[~np.isin(rows, marks)], marks])
     shown = len(marks) if crowd else len(rows)

@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-import panel as pn
 import panel_material_ui as pmui
 import param
 from bokeh.models.widgets.tables import NumberFormatter
 
+from core.anomalies.words import q_words
 from core.errors import WattfoldError
 from dashboard.explore.point_tables import PointTable
 from dashboard.jobs import FollowedJob, run_jobs
@@ -55,7 +55,9 @@ class AnomalyList:
         self.explorer = explorer
         self.job: FollowedJob | None = None
         self._judged: tuple[Any, Any] | None = None  # the last homes and period, and what is known
-        self.sentence = PlainText(look="quiet", margin=(0, 12, 4, 12), sizing_mode="stretch_width")
+        self.sentence = PlainText(
+            look="quiet", margin=(6, 8), sizing_mode="stretch_width", align="center"
+        )
         self.status = JobStatus(side=12)
         self.cancel = pmui.Button(
             label="Cancel", variant="outlined", size="small", visible=False, margin=(2, 12)
@@ -85,8 +87,7 @@ class AnomalyList:
         self.unusual = PointTable(explorer, self._unusual_table, **_look())
         self.isolated = PointTable(explorer, explorer.table)
         self.panel = column(
-            row(self._switch, pn.Spacer(sizing_mode="stretch_width"), self._order),
-            self.sentence,
+            row(self._switch, self.sentence, self._order),
             row(self.status.panel, self.cancel, self.again),
             self.unusual.panel,
             self.isolated.panel,
@@ -98,7 +99,8 @@ class AnomalyList:
 
     def _unusual_table(self, rows: np.ndarray) -> Any:
         table = self.explorer.unusual.table(rows)
-        return table.assign(verdict=self.explorer.flagged.verdicts(table["what"]))
+        verdicts = self.explorer.flagged.verdicts(table["what"])
+        return table.assign(q=table["q"].map(q_words), verdict=verdicts)
 
     # Judging homes
 
@@ -217,7 +219,6 @@ def _look() -> dict[str, Any]:
         "header_tooltips": _TIPS,
         "formatters": lambda: {
             "size": NumberFormatter(format="+0,0.0"),
-            "q": NumberFormatter(format="0.000"),
             "headline": {"type": "textarea"},  # as many lines as it takes
         },
         "text_align": dict.fromkeys(("size", "q"), "right"),

@@ -54,8 +54,9 @@ class MapView:
         scene = self.scene
         if scene is None or x is None or y is None:
             return
-        rows = scene.drawn
-        found = nearest(scene.points[rows], (x, y), self.streams.view, reach=_TAP_REACH)
+        view = self.streams.view
+        rows = scene.rows_in(view.around((x, y), _TAP_REACH))
+        found = nearest(scene.points[rows], (x, y), view, reach=_TAP_REACH)
         if found is not None:
             self.explorer.look_at(int(rows[found]))
 

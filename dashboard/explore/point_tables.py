@@ -16,7 +16,12 @@ from panel.models.tabulator import CellClickEvent
 from dashboard.state import Explorer
 from dashboard.widgets import COMPACT, PlainText, column, row
 
-_HEIGHT = 156  # below a line of text
+_HEIGHT = 156
+# Of the drawer, whose height the split pane calls --size, what its tabs and one line leave.
+_FILLS_DRAWER = """
+:host {flex: none !important; height: max(84px, calc(var(--size) - 78px)) !important}
+.tabulator {height: 100% !important}
+"""
 _SHOWN = 2_000  # rows; the download has all
 _WIDTHS = {
     "rank": 56,
@@ -102,7 +107,7 @@ def _make_widget(
         sizing_mode="stretch_width",
         # A disabled table has editors nevertheless, which trap the Tab key.
         editors={str(name): None for name in table.columns},
-        stylesheets=[COMPACT],
+        stylesheets=[COMPACT, _FILLS_DRAWER],
         formatters={**plain, **made},
         margin=(0, 10),
         **{**defaults, **look},

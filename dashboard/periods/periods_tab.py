@@ -8,6 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models.widgets.tables import NumberFormatter
 
+from core.anomalies.words import q_words
 from core.errors import WattfoldError
 from core.over_time import PeriodComparison
 from core.periods import Period
@@ -170,6 +171,7 @@ class PeriodsTab:
         self.result.visible = True
         self.plot.show(found)
         table = found.table()[list(_TITLES)]
+        table["q"] = table["q"].map(q_words)
         if self._widget is None:
             self._widget = self._make_widget(table)
             self.table.objects = [self._widget]
@@ -191,7 +193,6 @@ class PeriodsTab:
                 "household": {"type": "plaintext"},
                 "moved": NumberFormatter(format="0.00"),
                 "by_chance": NumberFormatter(format="0.00"),
-                "q": NumberFormatter(format="0.000"),
                 "kwh_per_week": NumberFormatter(format="+0,0.0"),
             },
             text_align=dict.fromkeys(numbers, "right"),

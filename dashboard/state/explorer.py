@@ -284,7 +284,7 @@ class Explorer(PointFacts):
         assert self._base is not None  # noqa: S101 (there is a run, so there are places)
         if self.plane is None:
             return self._base.points
-        return np.asarray((self.run.y - self.run.y.mean(axis=0)) @ self.plane)
+        return np.asfortranarray((self.run.y - self.run.y.mean(axis=0)) @ self.plane)
 
     def map_scene(self) -> MapScene:
         """What the map shows."""

@@ -9,6 +9,7 @@ import panel_material_ui as pmui
 import param
 
 from core.anomalies import Anomalies
+from core.anomalies.words import q_words
 from core.errors import WattfoldError
 from core.runs import RunConfig
 from core.worklist import MoreLike
@@ -186,7 +187,7 @@ class WorklistTab:
             widget = make_table(
                 table,
                 titles,
-                formats={"size": "+0,0.0", "q": "0.000", "similarity": "0.00"},
+                formats={"size": "+0,0.0", "similarity": "0.00"},
                 widths=widths,
                 height=_HEIGHT,
                 selectable=1,
@@ -307,7 +308,7 @@ def _case_rows(cases: pd.DataFrame, currency: str) -> pd.DataFrame:
             "size": known("kwh_per_week", float("nan")).astype(float),
             "money": ["" if pd.isna(each) else money_text(each, currency) for each in money],
             "since": known("since", "").fillna(""),
-            "q": known("q", float("nan")).astype(float),
+            "q": ["" if pd.isna(each) else q_words(each) for each in known("q", float("nan"))],
             "detector": known("detector", "").fillna(""),
         }
     ).reset_index(drop=True)

@@ -11,9 +11,6 @@ import pytest
 from page_driver import MINUTE, Driver
 from playwright.sync_api import Error, expect
 
-from core.anomalies import find_anomalies
-from core.readings import Dataset
-from core.runs import RunConfig, run
 from core.scene.coloring import color_points
 from core.slots import slot_of
 from dashboard.state import ViewState
@@ -24,21 +21,9 @@ expect.set_options(timeout=MINUTE)
 
 
 @pytest.fixture(scope="module")
-def dataset(demo_path):
-    return Dataset.open(demo_path)
-
-
-@pytest.fixture(scope="module")
-def result(dataset):
-    """The run that the page opens with."""
-    return run(dataset, RunConfig())
-
-
-@pytest.fixture(scope="module")
-def unusual(dataset):
+def unusual(anomalies):
     """The households that the page lists, the most unusual first."""
-    found = find_anomalies(dataset, RunConfig(), seed=RunConfig().seed)
-    return found.table[found.table["household"].isin(list(found.findings))]
+    return anomalies.table[anomalies.table["household"].isin(list(anomalies.findings))]
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,11 @@
 """A person who follows a page of the documentation to the letter.
 
-``python tests/support/doc_page.py PAGE`` does in the current folder, from top to end:
+``python tests/support/doc_page.py`` imports everything once, and takes lines of a folder and a page
+as JSON. For each it prints how that went, in words if it failed, after it did in that folder, in a
+process of its own, from top to end:
 
-- `bash` blocks line by line. ``wattfold`` runs in this process, to import everything once;
-  ``serve`` checks its data and settings and then does not wait for visitors. Other commands are
-  looked up and started.
+- `bash` blocks line by line. ``wattfold`` runs in that process; ``serve`` checks its data and
+  settings and then does not wait for visitors. Other commands are looked up and started.
 - `python` blocks, each with the names of those before it.
 - `text` blocks are what the block before printed: each line has to be in it, whatever its
   spaces. ``…`` stands for lines that are left out.
@@ -16,6 +17,9 @@ A comment ``<!-- not run: why -->`` before a block says that it is not run, and 
 import contextlib
 import io
 import itertools
+import json
+import multiprocessing
+import os
 import re
 import runpy
 import shlex
@@ -23,9 +27,11 @@ import socket
 import subprocess
 import sys
 import textwrap
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+import core
 from core.cli import build_parser, main
 from core.commands import COMMANDS
 from dashboard.server import serve
@@ -147,5 +153,25 @@ def expect_lines(block: Block, printed: str, place: str) -> None:
             raise AssertionError(f"{place}: not printed: {line!r}, but\n{printed}")
 
 
+def follow_apart(folder: str, page: str) -> str:
+    """Do what a page says in a fork of this process; return what went wrong."""
+    reader, writer = multiprocessing.Pipe(duplex=False)
+    if child := os.fork():
+        writer.close()
+        said = str(reader.recv())
+        os.waitpid(child, 0)
+        return said
+    os.chdir(folder)
+    try:
+        follow(Path(page))
+        writer.send("")
+    except Exception:
+        writer.send(traceback.format_exc())
+    sys.exit()
+
+
 if __name__ == "__main__":
-    follow(Path(sys.argv[1]))
+    for name in core.__all__:  # each is imported when it is first asked for
+        getattr(core, name)
+    for line in sys.stdin:
+        print(json.dumps(follow_apart(*json.loads(line))), flush=True)

@@ -133,8 +133,10 @@ class Driver:
             f"""colors => {{
                 const {{data}} = {_MODELS}.find(model => model.type == 'ColumnDataSource'
                     && 'hdr' in model.data)
+                const {{palette}} = {_MODELS}.find(model => model.glyph
+                    && model.data_source.data === data).glyph.fill_color.transform
                 return data.label.length == Object.keys(colors).length
-                    && data.label.every((label, row) => data.color[row] == colors[label])
+                    && data.label.every((label, row) => palette[data.color[row]] == colors[label])
             }}""",
             arg=colors,
             timeout=MINUTE,

@@ -13,7 +13,7 @@ from core.errors import Cancelled, InputError
 from core.neighbors import BACKENDS, Neighbors, find_neighbors
 from core.neighbors._tiles import difference_tiles, make_tiles, product_tiles
 from core.neighbors.annoy_trees import Annoy
-from core.neighbors.kernels import prepare, tile_sums
+from core.neighbors.kernels import candidate_sums, pair_sum, prepare, tile_sums
 from core.vectors import Vectors
 
 
@@ -214,6 +214,30 @@ def test_tile_sums_of_any_rows(kind, distance):
         x *= np.repeat(vectors.block_weights, 1250)
     truth = (np.abs(x[a][:, None] - x[b][None]) ** vectors.norm).sum(axis=2)
     np.testing.assert_allclose(out, truth, rtol=rows.relative_error + 1e-12)
+
+
+@pytest.mark.parametrize("itemsize", [1, 4])
+@pytest.mark.parametrize("distance", NORMED)
+@pytest.mark.parametrize("length", [1, 4, 11])
+def test_candidate_sums_are_pair_sums_bit_for_bit(length, distance, itemsize):
+    rng = np.random.default_rng(length)
+    # Of all sizes, so that another order of adding would round otherwise; some rows twice.
+    x = np.exp(rng.normal(0, 9, (30, 4100))).astype(np.float32)[rng.integers(0, 30, 30)]
+    if itemsize == 1:
+        x = np.minimum(x, 255).astype(np.uint8)
+    vectors = Vectors.from_array(x, distance=distance, blocks=4, block_weights=rng.random(4))
+    rows = prepare(vectors)
+    some = rng.integers(0, 30, 9)
+    candidates = rng.integers(-9, 30, (9, length)).astype(np.int32)
+    candidates[0] = -1
+    out = np.empty(candidates.shape)
+    kernel = rows.bounds, rows.weights, rows.norm
+    candidate_sums(rows.x, *kernel, some, candidates, out)
+    truth = [
+        [np.inf if j < 0 else pair_sum(rows.x, i, j, *kernel) for j in near]
+        for i, near in zip(some, candidates, strict=True)
+    ]
+    np.testing.assert_array_equal(out, truth)
 
 
 def test_counts_without_the_machine_instruction(tmp_path):

@@ -1,6 +1,7 @@
 """The store: what was put comes back whole or not at all, whoever else is at it."""
 
 import itertools
+import json
 import os
 import random
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -186,25 +188,27 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "stage").iterdir()] == []
 
 
-# A process that has imported everything, so that writers born of it start at once.
+# A process that has imported everything, so that programs born of it start at once. They say so.
 NURSERY = """
-import os, signal, sys
+import json, os, signal, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the dead are gone at once
 sys.path.insert(0, sys.argv[1])
-from test_store import write_for_ever
+import test_store
 print("ready", flush=True)
 for line in sys.stdin:
-    path, limit = line.rstrip().rsplit(" ", 1)
-    child = os.fork()
-    if child == 0:
-        write_for_ever(path, int(limit))
-    print(child, flush=True)
+    work, *arguments = json.loads(line)
+    if os.fork() == 0:
+        try:
+            getattr(test_store, work)(*arguments)
+        finally:
+            os._exit(0)
 """
 
 
 def write_for_ever(path: str, limit: int) -> None:
     """Write and remove the same five entries."""
     store = Store(path, limit_bytes=limit)
+    print(os.getpid(), flush=True)
     for turn in itertools.count():
         number = turn % 5
         store.put("stage", f"d{number}", some_entry(number, size=20_000))
@@ -212,9 +216,19 @@ def write_for_ever(path: str, limit: int) -> None:
             store._remove(store.path / "stage" / f"d{number}")
 
 
+def compute_when_told(path: str) -> None:
+    """Hold the lock of entry "d", and store it when told to by a signal."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+    store = Store(path)
+    with store.computing("stage", "d"):
+        print(os.getpid(), flush=True)
+        signal.sigwait([signal.SIGUSR1])
+        store.put("stage", "d", some_entry(7))
+
+
 @pytest.fixture(scope="module")
-def start_writer():
-    """Start a process that writes to a store until it is killed; return its number."""
+def start():
+    """Start a program, one of the functions above, and return its number once it is at work."""
     nursery = subprocess.Popen(
         [sys.executable, "-c", NURSERY, str(Path(__file__).parent)],
         stdin=subprocess.PIPE,
@@ -225,8 +239,8 @@ def start_writer():
     )
     assert nursery.stdout.readline() == "ready\n"
 
-    def start(path: Path, limit: int) -> int:
-        nursery.stdin.write(f"{path} {limit}\n")
+    def start(work: Callable[..., None], *arguments: object) -> int:
+        nursery.stdin.write(json.dumps([work.__name__, *arguments], default=str) + "\n")
         return int(nursery.stdout.readline())
 
     with nursery:
@@ -244,9 +258,9 @@ def kill(process: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [10**9, 500_000])
-def test_two_writers_and_a_reader_never_mix(limit, start_writer, tmp_path):
+def test_two_writers_and_a_reader_never_mix(limit, start, tmp_path):
     # The smaller limit holds three of the five entries: eviction runs all the time.
-    writers = [start_writer(tmp_path, limit) for _ in range(2)]
+    writers = [start(write_for_ever, tmp_path, limit) for _ in range(2)]
     store = Store(tmp_path, limit_bytes=limit)
     found = 0
     try:
@@ -264,11 +278,11 @@ def test_two_writers_and_a_reader_never_mix(limit, start_writer, tmp_path):
 
 
 @pytest.mark.parametrize("moments", [50, pytest.param(200, marks=pytest.mark.soak)])
-def test_killed_writers_leave_whole_entries_or_none(moments, start_writer, tmp_path):
+def test_killed_writers_leave_whole_entries_or_none(moments, start, tmp_path):
     chance = random.Random(5)
     interrupted = 0
     for _ in range(moments):
-        writer = start_writer(tmp_path, 10**9)
+        writer = start(write_for_ever, tmp_path, 10**9)
         time.sleep(chance.uniform(0.0, 0.1))
         kill(writer)
         interrupted += any(tmp_path.glob("stage/.*"))
@@ -305,34 +319,12 @@ def test_threads_share_a_store(tmp_path):
     assert wrong == []
 
 
-# Another process that computes an entry: says so, and stores it when told to.
-COMPUTER = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from test_store import some_entry
-from core.runs import Store
-store = Store(sys.argv[2])
-with store.computing("stage", "d"):
-    print("computing", flush=True)
-    sys.stdin.readline()
-    store.put("stage", "d", some_entry(7))
-"""
-
-
 @pytest.fixture
-def computer(tmp_path):
-    """A process that holds the lock of entry "d" until it is told to store it."""
-    with subprocess.Popen(
-        [sys.executable, "-c", COMPUTER, str(Path(__file__).parent), str(tmp_path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        bufsize=1,
-        cwd=ROOT,
-    ) as process:
-        assert process.stdout.readline() == "computing\n"
-        yield process
-        process.kill()
+def computer(start, tmp_path):
+    """Another process that computes entry "d"."""
+    process = start(compute_when_told, tmp_path)
+    yield process
+    kill(process)
 
 
 def test_who_comes_second_waits_and_finds_the_entry(computer, tmp_path):
@@ -341,7 +333,7 @@ def test_who_comes_second_waits_and_finds_the_entry(computer, tmp_path):
 
     def finish_then_wait() -> None:
         if not waits:
-            computer.stdin.write("\n")
+            os.kill(computer, signal.SIGUSR1)
         waits.append(store.get("stage", "d"))
 
     with store.computing("stage", "d", waiting=finish_then_wait):
@@ -367,7 +359,7 @@ def test_waiting_can_be_cancelled(computer, tmp_path):
 
 def test_who_is_killed_holds_nobody_up(computer, tmp_path):
     store = Store(tmp_path)
-    with store.computing("stage", "d", waiting=computer.kill):
+    with store.computing("stage", "d", waiting=lambda: kill(computer)):
         assert store.get("stage", "d") is None
         store.put("stage", "d", some_entry(8))
     assert numbers_of(store.get("stage", "d")) == {8}
@@ -401,8 +393,7 @@ def test_no_lock_is_left_behind(computer, tmp_path):
     assert locks() == {".d.lock"}
     store.sweep()
     assert locks() == {".d.lock"}  # it is held
-    computer.kill()
-    computer.wait()
+    kill(computer)
     assert store.entries() == []
     store.sweep()
     assert locks() == set()

@@ -4,15 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.readings import Dataset
 from core.runs import RunConfig, run
 from core.scene.coloring import MISSING, MISSING_NAME, choices, color_points, color_values
 from core.scene.palette import HDR_COLORS, HDR_COLORS_SAFE
-
-
-@pytest.fixture(scope="module")
-def dataset(demo_path):
-    return Dataset.open(demo_path)
 
 
 @pytest.fixture(scope="module")

@@ -49,12 +49,24 @@ def markers(follow):
     return next(data for data in sources(follow) if "hdr" in data and "marker" in data)
 
 
+def colors(follow, column="color"):
+    """The colours of the markers, as the browser finds them by their numbers."""
+    plot = next(
+        each for each in follow.plot.subplots.values() if "hdr" in each.handles["source"].data
+    )
+    mapper = plot.handles[f"{column}_color_mapper"]
+    numbers = plot.handles["source"].data[column]
+    places = (numbers - mapper.low) / (mapper.high - mapper.low) * len(mapper.palette)
+    return [mapper.palette[place] for place in places.astype(int)]
+
+
 def test_markers_stand_where_the_points_are_in_their_colours(follow, scene):
     drawn = markers(follow)
     rows = [int(label.split()[1]) for label in drawn["label"]]
     assert sorted(rows) == list(range(300))
     np.testing.assert_array_equal(np.column_stack([drawn["x"], drawn["y"]]), scene.points[rows])
-    assert list(drawn["color"]) == list(scene.colors_of(np.array(rows), pale=LIGHT.pale))
+    assert colors(follow) == list(scene.colors_of(np.array(rows), pale=LIGHT.pale))
+    assert set(colors(follow, "line_color")) == {LIGHT.outline, LIGHT.ink}
     # Marked by shape alone, the most anomalous on top.
     marked = [row for row, shape in zip(rows, drawn["marker"], strict=True) if shape == "diamond"]
     assert marked == scene.marked[::-1].tolist() == rows[-len(marked) :]
@@ -119,12 +131,20 @@ def test_dark_paper_has_light_rare_points(follow, scene):
     y = scene.points
     with_lines = scene.with_(contours=contour_lines(hdr_density(y)))
     follow.show(with_lines, theme=DARK)
-    drawn = markers(follow)
-    assert "#ffffff" in drawn["color"] and "#000000" not in drawn["color"]
+    assert "#ffffff" in colors(follow) and "#000000" not in colors(follow)
     borders = next(data for data in sources(follow) if "xs" in data)
     assert len(borders["xs"]) == len(with_lines.contours)
     follow.show(scene, theme=LIGHT)
-    assert "#000000" in markers(follow)["color"]
+    assert "#000000" in colors(follow)
+
+
+def test_points_that_are_not_chosen_are_pale(follow, scene):
+    chosen = np.arange(scene.n) < 100
+    follow.show(scene.with_(chosen=chosen))
+    rows = np.array([int(label.split()[1]) for label in markers(follow)["label"]])
+    assert colors(follow) == list(scene.with_(chosen=chosen).colors_of(rows, pale=LIGHT.pale))
+    follow.show(scene.with_(chosen=np.zeros(scene.n, bool)))
+    assert set(colors(follow)) == {LIGHT.pale}
 
 
 def test_a_crowd_is_an_image_until_one_zooms_in(follow, scene, monkeypatch):

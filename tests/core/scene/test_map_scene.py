@@ -4,56 +4,49 @@ import numpy as np
 import pytest
 
 from core.density import LEVELS, hdr_density
-from core.readings import Dataset
-from core.runs import RunConfig, run
 from core.scene import View, density_scene, map_points, map_scene
 from core.scene.coloring import HDR, LEVEL_NAMES, choices
 from core.scene.map_scene import contour_lines, undirected_edges
 from core.scene.view import inside_region
 
 
-@pytest.fixture(scope="module")
-def households(demo_path):
-    return run(Dataset.open(demo_path), RunConfig())
-
-
-def test_a_scene_has_what_the_run_has(households):
-    scene = map_scene(households)
-    np.testing.assert_array_equal(scene.points, households.y)
-    np.testing.assert_array_equal(scene.coloring.codes, households.hdr.level)
-    np.testing.assert_array_equal(scene.marked, households.hdr.anomalies)
-    assert (np.diff(households.hdr.density[scene.order]) >= 0).all()
+def test_a_scene_has_what_the_run_has(result):
+    scene = map_scene(result)
+    np.testing.assert_array_equal(scene.points, result.y)
+    np.testing.assert_array_equal(scene.coloring.codes, result.hdr.level)
+    np.testing.assert_array_equal(scene.marked, result.hdr.anomalies)
+    assert (np.diff(result.hdr.density[scene.order]) >= 0).all()
     assert scene.axis_names == ("ISOMAP 1", "ISOMAP 2")
-    row = int(households.hdr.anomalies[0])
+    row = int(result.hdr.anomalies[0])
     told = scene.tell(np.array([row]))
-    assert told["label"] == [households.units["label"].iat[row]]
+    assert told["label"] == [result.units["label"].iat[row]]
     assert told["rank"] == [1]
     assert told["hdr"] == ["in the rarest 1 %"]
     assert "value" not in told
-    by_tariff = map_scene(households, color_by="tariff").tell(np.array([row]))
-    assert by_tariff["value"] == [f"tariff: {households.units['tariff'].iat[row]}"]
+    by_tariff = map_scene(result, color_by="tariff").tell(np.array([row]))
+    assert by_tariff["value"] == [f"tariff: {result.units['tariff'].iat[row]}"]
 
 
-def test_every_choice_of_colours_makes_a_scene(households):
-    for by in choices(households):
-        scene = map_scene(households, color_by=by, contours=True)
+def test_every_choice_of_colours_makes_a_scene(result):
+    for by in choices(result):
+        scene = map_scene(result, color_by=by, contours=True)
         colors = scene.colors_of(np.arange(scene.n), pale="#cccccc")
-        assert len(colors) == households.n
+        assert len(colors) == result.n
         assert scene.contours
 
 
-def test_hidden_levels_are_neither_drawn_nor_marked(households):
-    scene = map_scene(households, color_by=HDR, hidden=[LEVEL_NAMES[-1]])
-    rare = households.hdr.level == len(LEVELS) - 1
+def test_hidden_levels_are_neither_drawn_nor_marked(result):
+    scene = map_scene(result, color_by=HDR, hidden=[LEVEL_NAMES[-1]])
+    rare = result.hdr.level == len(LEVELS) - 1
     assert set(scene.drawn) == set(np.flatnonzero(~rare))
-    assert list(scene.drawn_marks) == [row for row in households.hdr.anomalies if not rare[row]]
+    assert list(scene.drawn_marks) == [row for row in result.hdr.anomalies if not rare[row]]
     assert scene.count_in(scene.view(100, 100)) == (~rare).sum()
 
 
-def test_what_is_not_chosen_is_pale(households):
-    chosen = np.arange(households.n) < 3
-    scene = map_scene(households).with_(chosen=chosen)
-    colors = scene.colors_of(np.arange(households.n), pale="#cccccc")
+def test_what_is_not_chosen_is_pale(result):
+    chosen = np.arange(result.n) < 3
+    scene = map_scene(result).with_(chosen=chosen)
+    colors = scene.colors_of(np.arange(result.n), pale="#cccccc")
     assert set(colors[~chosen]) == {"#cccccc"}
     assert "#cccccc" not in colors[:3]
 

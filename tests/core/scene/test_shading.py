@@ -75,6 +75,12 @@ def test_points_that_are_not_chosen_are_pale_and_below():
     assert (right[:, 0] > 200).all() and (right[:, 1] < 128).all()
 
 
+def test_all_points_are_pale_where_those_that_are_chosen_are_hidden():
+    hidden = np.array([True, True, False, False])
+    scene = scene_of(POINTS, KINDS, chosen=hidden, shown=~hidden)
+    assert colors_of(shade_points(scene, VIEW)) == {LIGHT.pale}
+
+
 def test_wrong_edges_have_a_colour_of_their_own():
     scene = scene_of(POINTS, KINDS, edges=np.array([[0, 1]]), wrong_edges=np.array([[2, 3]]))
     assert len(colors_of(shade_edges(scene, VIEW))) == 2

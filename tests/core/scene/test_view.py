@@ -42,14 +42,24 @@ def test_nearest_is_that_of_a_search_by_hand_within_reach():
     assert nearest(np.empty((0, 2)), (0, 0), VIEW, reach=10) is None
 
 
-def test_every_spot_has_its_first_point_and_no_other():
+def test_every_spot_has_its_lowest_point_and_no_other():
     rng = np.random.default_rng(2)
     points = rng.uniform((-2, -1), (2, 1), size=(5000, 2))
-    chosen = one_for_each_spot(points, VIEW)
-    first: dict[tuple, int] = {}
-    for row, spot in enumerate((VIEW.pixels(points) // 8).astype(int)):
-        first.setdefault(tuple(spot), row)
-    assert sorted(chosen) == sorted(first.values())
+    height = rng.permutation(5000)
+    chosen = one_for_each_spot(points, height, VIEW)
+    lowest: dict[tuple, int] = {}
+    spots = (VIEW.pixels(points) // 8).astype(int)
+    for row in np.argsort(height):
+        lowest.setdefault(tuple(spots[row]), row)
+    assert sorted(chosen) == sorted(lowest.values())
+
+
+def test_the_square_around_a_place_reaches_as_many_pixels_to_each_side():
+    square = VIEW.around((1.0, 0.5), 10)
+    np.testing.assert_allclose(
+        VIEW.pixels(np.column_stack([square.x, square.y])) - VIEW.pixels(np.array([[1.0, 0.5]])),
+        [[-10, -10], [10, 10]],
+    )
 
 
 def test_sizes_shrink_with_the_number_of_points():

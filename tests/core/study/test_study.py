@@ -17,7 +17,7 @@ from core.cli import main
 from core.commands import study as command
 from core.errors import Cancelled, InputError
 from core.export import read_config
-from core.neighbors import BACKENDS, find_neighbors
+from core.neighbors import BACKENDS, build_index, find_neighbors
 from core.quality import prepare_reference
 from core.runs import RunConfig, Store, _pipeline, run
 from core.study import Study, StudyPlan, run_study, warm_up
@@ -148,6 +148,20 @@ def test_nothing_is_computed_twice(dataset, store, monkeypatch):
     # What a stage took is remembered with it.
     pd.testing.assert_frame_equal(seconds_table(again), seconds_table(study))
     assert (seconds_table(again) > 0).all(axis=None)
+
+
+def test_an_index_is_built_once_however_large(dataset, store, monkeypatch):
+    built = []
+
+    def build(*arguments, **options):
+        built.append(options["backend"])
+        return build_index(*arguments, **options)
+
+    monkeypatch.setattr(_pipeline, "build_index", build)
+    monkeypatch.setattr(_pipeline, "KEPT_VECTORS_BYTES", 0)
+    searches = ("kdtree-exact", "kdtree", "annoy")
+    run_study(dataset, plan(methods=("isomap", "tsne"), searches=searches), store=store)
+    assert built == ["kdtree", "annoy"]
 
 
 @pytest.mark.parametrize("stop_at", [0.05, 0.4, 0.7])

@@ -8,24 +8,11 @@ import pytest
 from page_driver import MINUTE, Driver
 from playwright.sync_api import expect
 
-from core.anomalies import find_anomalies
 from core.figures.calendar import demand_calendar
-from core.readings import Dataset
-from core.runs import RunConfig
 
 pytestmark = pytest.mark.browser
 
 expect.set_options(timeout=MINUTE)
-
-
-@pytest.fixture(scope="module")
-def dataset(demo_path):
-    return Dataset.open(demo_path)
-
-
-@pytest.fixture(scope="module")
-def anomalies(dataset):
-    return find_anomalies(dataset, RunConfig(), seed=RunConfig().seed)
 
 
 @pytest.fixture(scope="module")

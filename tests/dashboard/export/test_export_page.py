@@ -13,8 +13,6 @@ from playwright.sync_api import expect
 
 from core.export import read_config
 from core.export.table_files import read_csv
-from core.readings import Dataset
-from core.runs import RunConfig, run
 
 pytestmark = pytest.mark.browser
 
@@ -58,12 +56,6 @@ class Exporter:
     def drop(self, path):
         self.open("Restore")
         self.dialog.locator("input[type=file]").set_input_files(path)
-
-
-@pytest.fixture(scope="module")
-def result(demo_path):
-    """The run that the page opens with."""
-    return run(Dataset.open(demo_path), RunConfig())
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,6 @@ from page_driver import MINUTE, Driver
 from playwright.sync_api import expect
 from serving import serving
 
-from core.readings import Dataset
-from core.runs import RunConfig, run
-
 pytestmark = pytest.mark.browser
 
 expect.set_options(timeout=MINUTE)
@@ -25,11 +22,6 @@ def served(demo_path, tmp_path_factory):
         patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("tmp")))
         with serving(demo_path, cache=cache) as address:
             yield address
-
-
-@pytest.fixture(scope="module")
-def result(demo_path):
-    return run(Dataset.open(demo_path), RunConfig())
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from page_turns import PageTurns
 
 from core.groups import compare_groups, group_by, household_demand
 from core.progress import silent
-from core.readings import Dataset
-from core.runs import RunConfig, Store, run
+from core.runs import RunConfig, Store
 from dashboard.groups import GroupPanel
 from dashboard.jobs import SessionFolder, SessionPool, group_jobs
 from dashboard.jobs.workspace import Workspace
@@ -21,16 +20,6 @@ from dashboard.state import Explorer
 from dashboard.state.map_colors import GROUPS
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of the widgets
-
-
-@pytest.fixture(scope="module")
-def dataset(demo_path):
-    return Dataset.open(demo_path)
-
-
-@pytest.fixture(scope="module")
-def result(dataset):
-    return run(dataset, RunConfig())
 
 
 @pytest.fixture(scope="module")

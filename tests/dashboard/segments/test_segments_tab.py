@@ -5,7 +5,6 @@ import pytest
 from held_jobs import HeldJobs
 from page_turns import PageTurns
 
-from core.readings import Dataset
 from core.runs import RunConfig, Store, run
 from core.scene.coloring import HDR
 from core.segments import find_segments
@@ -23,16 +22,6 @@ pytestmark = [  # of the widgets, and of Bokeh's tables
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
     pytest.mark.filterwarnings("ignore:The inplace keyword"),
 ]
-
-
-@pytest.fixture(scope="module")
-def dataset(demo_path):
-    return Dataset.open(demo_path)
-
-
-@pytest.fixture(scope="module")
-def result(dataset):
-    return run(dataset, RunConfig())
 
 
 @pytest.fixture(scope="module")

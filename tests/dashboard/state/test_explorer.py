@@ -5,22 +5,11 @@ import pytest
 
 from core.anomalies import find_anomalies
 from core.errors import InputError
-from core.readings import Dataset
 from core.runs import RunConfig, run
 from core.runs.readings_behind import readings_behind
 from core.slots import slot_of
 from dashboard.state import Explorer
 from dashboard.state.explorer import MAXIMUM_PINS
-
-
-@pytest.fixture(scope="module")
-def dataset(demo_path):
-    return Dataset.open(demo_path)
-
-
-@pytest.fixture(scope="module")
-def result(dataset):
-    return run(dataset, RunConfig())
 
 
 @pytest.fixture

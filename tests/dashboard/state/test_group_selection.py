@@ -5,23 +5,12 @@ import pandas as pd
 import pytest
 
 from core.errors import InputError
-from core.readings import Dataset
 from core.runs import RunConfig, run
 from core.scene.coloring import HDR
 from dashboard.state import Explorer
 from dashboard.state.group_selection import DRAWN, LISTED, SAVED, GroupSelection
 from dashboard.state.map_colors import GROUPS
 from dashboard.state.saved_groups import SEVERAL
-
-
-@pytest.fixture(scope="module")
-def dataset(demo_path):
-    return Dataset.open(demo_path)
-
-
-@pytest.fixture(scope="module")
-def result(dataset):
-    return run(dataset, RunConfig())
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from page_turns import PageTurns
 
 from core.errors import InputError
 from core.progress import silent
-from core.readings import Dataset
-from core.runs import RunConfig, Store, run
+from core.runs import RunConfig, Store
 from core.runs.anomaly_stage import keep_anomalies
 from dashboard.jobs import SessionFolder, SessionPool, worklist_jobs
 from dashboard.jobs.worklist_jobs import CaseFileRequest, find_more_like, print_cases
@@ -25,18 +24,8 @@ pytestmark = [  # of the widgets, and of Bokeh's tables
 
 
 @pytest.fixture(scope="module")
-def dataset(demo_path):
-    return Dataset.open(demo_path)
-
-
-@pytest.fixture(scope="module")
 def store(tmp_path_factory):
     return Store(tmp_path_factory.mktemp("store"))
-
-
-@pytest.fixture(scope="module")
-def result(dataset):
-    return run(dataset, RunConfig())
 
 
 @pytest.fixture(scope="module")
