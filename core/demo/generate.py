@@ -40,6 +40,16 @@ _LATE_START, _EARLY_END, _MOST_MISSED = 0.08, 0.06, 0.25
 _OUTAGES_A_YEAR = 1.5
 _LOST_SHARE = 3e-4  # of single readings
 
+# What ingestion finds out about files, and why.
+_SIMULATED = {
+    "unit": "kWh",
+    "unit_because": "simulated so",
+    "cumulative": False,
+    "cumulative_because": "simulated so",
+    "stamp": "start",
+    "stamp_because": "simulated so",
+}
+
 
 @dataclass(frozen=True)
 class Meter:
@@ -76,11 +86,12 @@ def make_demo(
             partial(_read_meter, home, setting, planted.get(code), seed, code)
             for code, home in enumerate(homes)
         )
-        accounts = []
+        accounts, kwh_a_day = [], []
         with draft.readings_writer() as writer, closing(_in_order(jobs)) as meters:
             groups = _RowGroups(writer)
             for code, meter in enumerate(meters):
                 accounts.append((len(meter.row), meter.row[0], meter.row[-1]))
+                kwh_a_day.append(meter.kwh.mean() * 24 * 60 / INTERVAL_MINUTES)
                 groups.add(_table(code, meter, setting))
                 progress(0.97 * (code + 1) / households, f"{code + 1} of {households} households")
             groups.finish()
@@ -90,6 +101,8 @@ def make_demo(
         draft.facts |= {
             "interval_minutes": INTERVAL_MINUTES,
             "timezone": TIMEZONE,
+            **_SIMULATED,
+            "median_daily_kwh": round(float(np.median(kwh_a_day)), 4),
             "sources": [
                 {"name": "synthetic", "seed": seed, "households": households, "days": days}
             ],

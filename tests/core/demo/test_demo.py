@@ -50,6 +50,13 @@ def truth(year) -> pd.DataFrame:
     return pq.read_table(year.path / TRUTH).to_pandas()
 
 
+def test_the_manifest_says_what_the_readings_are(year, readings):
+    daily = 48 * readings.groupby("household")["kwh"].mean().median()
+    assert year.manifest["unit"] == "kWh"
+    assert year.manifest["stamp"] == "start"
+    assert year.manifest["median_daily_kwh"] == pytest.approx(daily, abs=1e-4)
+
+
 def contents(dataset: Dataset) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in sorted(dataset.path.iterdir())}
 
