@@ -316,8 +316,9 @@ class DatasetPage:
             for part, scroll in zip(parts, (False, True, True, True), strict=True)
         ]
         self.tabs.switch(pages)
+        schedule = self.workspace.pool.schedule
         shown = {1: self.compare.show, 2: self.periods.show, 3: self.data.show}
-        self.tabs.param.watch(lambda event: shown.get(event.new, lambda: None)(), "active")
+        self.tabs.param.watch(lambda event: schedule(shown.get(event.new, lambda: None)), "active")
         settings = column()
         self.settings = SplitPane(
             main=pn.Column(*pages, sizing_mode="stretch_both", margin=0),
@@ -331,12 +332,13 @@ class DatasetPage:
             stylesheets=[FULL_HEIGHT],
         )
 
-        def fill(*_: param.parameterized.Event) -> None:
+        def fill() -> None:
             """Make the settings when they are first seen: most pages are opened without them."""
             if not settings.objects:
                 settings.objects = self._settings()
 
-        self.settings.param.watch(fill, "open")
+        # A browser that has kept them open says so while it still builds the page.
+        self.settings.param.watch(lambda _: schedule(fill), "open")
         return [
             self.settings,
             self.keys,

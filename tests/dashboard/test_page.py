@@ -439,6 +439,13 @@ def test_notes_and_pins_outlive_the_page(fresh, served, unusual):
     expect(fresh.button("Unpin").first).to_be_visible()
 
 
+def test_settings_left_open_come_with_the_next_page(fresh, served, unusual):
+    fresh.open_settings()
+    fresh.open(served)
+    expect(fresh.page.get_by_role("combobox", name="Each point shows")).to_be_visible()
+    expect(fresh.row(0)).to_have_text(unusual["household"].iat[0])
+
+
 def test_keys_zoom_the_map_and_show_all_of_it(driver):
     def width():
         (low, high) = driver.figure()["x"]

@@ -149,13 +149,10 @@ def test_both_processes_wait_for_one_computation_and_read_it(site, demo_path):
             pages = await site.visit_both(stack)
             with site.store.computing("density", digest):
                 for page in pages:
-                    document = await page.pull()
+                    settings = await find_model(page, "the settings")
                     await page.tell_ready()
-                    (choice,) = (
-                        model
-                        for model, _, found in models_in(document)
-                        if found.get("label") == "Each point shows"
-                    )
+                    assert (await page.patch(settings, "open", True))["msgtype"] == "OK"
+                    choice = await find_model(page, "Each point shows")
                     answer = await page.patch(choice, "value", "households")
                     assert answer["msgtype"] == "OK"
                 for page in pages:
@@ -165,6 +162,16 @@ def test_both_processes_wait_for_one_computation_and_read_it(site, demo_path):
                 await wait_for_text(page, MARK)
 
     run_alone(ask())
+
+
+async def find_model(page: PageClient, label: str) -> str:
+    """Wait until the page has a model with this label, and return its id."""
+    async with asyncio.timeout(120):
+        while True:
+            for model, _, found in models_in(await page.pull()):
+                if found.get("label") == label:
+                    return model
+            await asyncio.sleep(0.2)
 
 
 async def wait_for_text(page: PageClient, text: str) -> None:

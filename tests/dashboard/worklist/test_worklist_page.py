@@ -61,9 +61,9 @@ def test_more_like_these_are_listed_and_lead_to_the_homes(driver):
     expect(driver.row(1)).to_be_visible()
 
 
-def test_the_browser_keeps_the_list_and_undo_takes_back_this_visit(driver):
+def test_the_browser_keeps_the_list_and_undo_takes_back_this_visit(driver, served):
     page = driver.page
-    page.reload()
+    driver.open(served)
     expect(tab(driver, "Worklist")).to_have_text("Worklist2")
     tab(driver, "Worklist").click()
     driver.row(1).click()
