@@ -19,6 +19,7 @@ from core.readings.number_style import NumberStyle, find_number_style
 from core.readings.options import IngestOptions
 from core.readings.questions import Choice, UndecidedError
 from core.readings.sources import Source
+from core.readings.staging import Staging, readable_errors, scan
 
 
 @dataclass(frozen=True)
@@ -52,17 +53,39 @@ class Values:
         return UNITS[self.stated.unit].sql(number)
 
 
-def describe_values(source: Source, columns: Sequence[str], options: IngestOptions) -> Values:
+def describe_values(
+    source: Source, columns: Sequence[str], options: IngestOptions, staging: Staging
+) -> Values:
     """Find out how the values of one or many columns are written, and in which unit."""
     cells = [
         cell
         for name in columns[:500]
         for cell in source.column(name)[: 20_000 // len(columns) + 20]
     ]
+    if not source.is_parquet and all(map(str.isdecimal, cells)):
+        cells += _separated_cells(source, columns, staging)
     style = find_number_style(
         cells, where=where(source), decimal=options.decimal, energy_unit=options.energy_unit
     )
     return Values(style, _stated(source, columns, style, options))
+
+
+def _separated_cells(source: Source, columns: Sequence[str], staging: Staging) -> list[str]:
+    """Return numbers with points or commas from anywhere in a table whose first have none.
+
+    Homes that use little come first by chance; what separates thousands shows in others.
+    """
+    table, parameters = scan(source)
+    cells = ", ".join(f"trim({position(source, name)}::VARCHAR)" for name in columns)
+    with readable_errors(source.name):
+        found = staging.query(
+            f"""SELECT DISTINCT cell FROM (SELECT unnest([{cells}]) AS cell FROM {table})
+            WHERE regexp_full_match(cell, '[-+]?\\d+[., ’''\\x{{a0}}\\x{{202f}}][\\d.,]+')
+            ORDER BY cell LIMIT 10_000""",
+            parameters,
+        )
+    staging.discard_malformed()
+    return [cell for (cell,) in found]
 
 
 def _stated(

@@ -38,7 +38,7 @@ def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
     if household is None and not options.household_from_file and others:
         household = others[0]
     id = id_cell(source, household) if household else file_id(source, staging.households)
-    values = describe_values(source, columns, options)
+    values = describe_values(source, columns, options, staging)
     table, parameters = scan(source)
     cells = ", ".join(f"{position(source, name)}::VARCHAR" for name in columns)
     unpivoted = f"""(SELECT *, unnest($times) AS column_time, unnest($time_texts) AS column_text,

@@ -78,7 +78,7 @@ def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
             "leave the format out to have it recognised"
         )
     household = _household_column(source, options, date, day)
-    values = describe_values(source, day.columns, options)
+    values = describe_values(source, day.columns, options, staging)
     taken = [date, *day.columns, *filter(None, [household])]
     reasons, codes = other_register_rows(source, values, taken, options)
     missing = ", ".join(f"'{word}'" for word in MISSING_WORDS)

@@ -37,7 +37,7 @@ def plan_columns(
     """Plan to read known columns; without an id column each file is one household."""
     table, parameters = scan(source)
     added = [require_column(source, name, "add_columns") for name in options.add_columns]
-    values = describe_values(source, [value, *added], options)
+    values = describe_values(source, [value, *added], options, staging)
     times, stamp, because = time_cell(source, time, staging, options)
     taken = [*time.columns, value, *added, *filter(None, [id])]
     reasons, codes = other_register_rows(source, values, taken, options)

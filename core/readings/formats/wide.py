@@ -45,7 +45,7 @@ def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
     ignored = {require_column(source, name, "ignore_columns") for name in options.ignore_columns}
     households = _household_columns(source, [*time.columns, *ignored], options)
     names = _names(households)
-    values = describe_values(source, households, options)
+    values = describe_values(source, households, options, staging)
     table, parameters = scan(source)
     times, stamp, because = time_cell(source, time, staging, options)
     cells = ", ".join(f"{position(source, name)}::VARCHAR" for name in households)

@@ -130,6 +130,18 @@ def test_wide_reads_decimal_commas_and_leaves_the_calendar_out(tmp_path):
         assert found[time] == float(text.replace(",", "."))
 
 
+@pytest.mark.parametrize("sign", [",", ".", " "])
+def test_thousands_are_found_where_homes_that_use_little_come_first(sign, tmp_path):
+    hours = pd.date_range("2024-03-04", periods=2_100, freq="h").strftime("%Y-%m-%d %H:%M:%S")
+    small = [(f"A1;{hour};{100 + 37 * row % 700}") for row, hour in enumerate(hours)]
+    large = [(f"B2;{hour};{'1' + sign if row % 2 else ''}234") for row, hour in enumerate(hours)]
+    file = tmp_path / "wh.csv"
+    file.write_text("\n".join(["meter;time;Wh", *small, *large]) + "\n")
+    dataset = ingest([file], tmp_path / "dataset")
+    assert dataset.health["rejected"] == 0
+    assert dataset.readings("B2").kwh.tolist() == [0.234, 1.234] * 1_050
+
+
 def test_cer_times_and_allocation(tmp_path):
     options = IngestOptions(allocation=str(SAMPLES / "cer-allocation.csv"))
     dataset = ingest([SAMPLES / "cer.txt"], tmp_path / "dataset", options=options)
