@@ -6,22 +6,10 @@ import re
 import pytest
 from page_driver import MINUTE, Driver
 from playwright.sync_api import expect
-from serving import serving
 
 pytestmark = pytest.mark.browser
 
 expect.set_options(timeout=MINUTE)
-
-
-@pytest.fixture(scope="module")
-def served(demo_path, tmp_path_factory):
-    """A server that takes files of up to 2 MB, its first run stored."""
-    cache = tmp_path_factory.mktemp("cache")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WATTFOLD_UPLOAD_MB", "2")
-        patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("tmp")))
-        with serving(demo_path, cache=cache) as address:
-            yield address
 
 
 @pytest.fixture
