@@ -78,10 +78,12 @@ def test_undo_link_note_and_session_file(open_page, result, tmp_path):
     assert content["notes"] == {chosen: "away at weekends <b>?"}
 
     # Step by step back to the beginning, and forward again.
-    for _ in range(3):
-        driver.page.keyboard.press("Control+z")
-        driver.page.wait_for_timeout(700)
+    colors = driver.page.get_by_role("combobox", name=re.compile("^Colour by"))
+    driver.page.keyboard.press("Control+z")
+    expect(colors).to_contain_text("HDR")
+    driver.page.keyboard.press("Control+z")
     driver.wait_until("plot.below[0].axis_label == 'ISOMAP 1'")
+    driver.page.keyboard.press("Control+z")
     driver.expect_title(first)
     expect(driver.button("Undo (Ctrl+Z)")).to_be_disabled()
     driver.button("Redo (Ctrl+Shift+Z)").click()
