@@ -439,12 +439,6 @@ def test_notes_pins_and_open_settings_outlive_the_page(fresh, served, unusual):
     fresh.open(served)
     expect(note).to_have_value("vacant since May")
     expect(fresh.button("Unpin").first).to_be_visible()
-    expect(fresh.button("Open data")).to_be_visible()
-
-
-def test_settings_left_open_come_with_the_next_page(fresh, served, unusual):
-    fresh.open_settings()
-    fresh.open(served)
     expect(fresh.page.get_by_role("combobox", name="Each point shows")).to_be_visible()
     expect(fresh.row(0)).to_have_text(unusual["household"].iat[0])
 
