@@ -21,8 +21,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 _LOCK = ".lock"
 _WINDOWS = os.name == "nt"
 
@@ -107,6 +105,8 @@ def new_directory(path: Path, *, part_of: Path | None = None) -> Iterator[Path]:
 @contextmanager
 def _partial(path: Path, *, private: bool) -> Iterator[Path]:
     """Yield a name beside ``path`` that no other process uses, and hold its lock."""
+    from filelock import FileLock
+
     partial = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
     lock = FileLock(_lock_of(partial), mode=0o600 if private else 0o666, thread_local=False)
     with lock:
@@ -136,6 +136,8 @@ def sweep_folder(folder: Path) -> None:
 
 
 def _sweep(folder: Path, name: str) -> None:
+    from filelock import FileLock, Timeout
+
     found = {
         path.with_name(path.name.removesuffix(_LOCK)) for path in folder.glob(f".{name}.partial-*")
     }

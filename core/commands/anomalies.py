@@ -5,7 +5,6 @@ import time
 from typing import Any
 
 from core.anomalies.options import RESAMPLES, THRESHOLD, TOP
-from core.anomalies.words import q_words
 from core.commands._run_flags import add_choices, add_flag, read_config
 from core.progress import Progress, part
 
@@ -70,6 +69,8 @@ def _rows(table: Any) -> list[dict[str, Any]]:
 
 def render(result: dict[str, Any]) -> str:
     """Say who is unusual and why."""
+    from core.anomalies.words import q_words
+
     rows = result["anomalies"]
     width = max([len("household"), *(len(str(row["household"])) for row in rows)])
     what = "half-hours" if rows and "slot" in rows[0] else "households"

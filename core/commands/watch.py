@@ -3,7 +3,6 @@
 import argparse
 from typing import Any
 
-from core.anomalies.words import q_words
 from core.commands._engine_flags import add_engine, read_engine
 from core.commands._run_flags import read_households
 from core.progress import Progress, part
@@ -79,6 +78,8 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
 
 def render(result: dict[str, Any]) -> str:
     """Say who did something new."""
+    from core.anomalies.words import q_words
+
     weeks = result["weeks"]
     span = weeks[0] if len(weeks) == 1 else f"{weeks[0]} to {weeks[-1]}"
     lines = [

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from core.embedding.alignment import align
 from core.embedding.graph import union_graph
@@ -81,6 +80,8 @@ def embed(
     -------
     Embedding
     """
+    from threadpoolctl import threadpool_limits
+
     values = METHODS.settings(method, settings)
     request = replace(
         _checked(neighbors, vectors, dim, seed, threads, progress, values), checkpoints=checkpoints

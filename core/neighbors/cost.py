@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
-import platformdirs
 
 from core.atomic import make_folder, write_json
 
@@ -102,6 +101,8 @@ class Machine:
 
 def rates_path() -> Path:
     """Where the rates of this machine are kept."""
+    import platformdirs
+
     folder = os.environ.get("WATTFOLD_CACHE") or platformdirs.user_cache_dir("wattfold")
     return Path(folder) / f"machine-{platform.node() or 'here'}.json"
 

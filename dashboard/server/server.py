@@ -27,8 +27,8 @@ _MAXIMUM_BODY_BYTES = 2**20
 # A connection that sends no whole request for so long is closed; websockets are pinged instead.
 _IDLE_SECONDS = 30
 # Looked at every so often, a session whose page was closed so long ago ends: within 35 s.
-_CHECK_SESSIONS_MILLISECONDS = 10_000
-_UNUSED_SESSION_MILLISECONDS = 20_000
+CHECK_SESSIONS_MILLISECONDS = 10_000
+UNUSED_SESSION_MILLISECONDS = 20_000
 # A page must open its connection within that time, or ask for another token by a reload.
 _TOKEN_SECONDS = 300
 
@@ -97,8 +97,8 @@ def make_server(settings: ServerSettings) -> Server:
         },
         use_xheaders=settings.behind_proxy,
         log_function=log_request,
-        check_unused_sessions_milliseconds=_CHECK_SESSIONS_MILLISECONDS,
-        unused_session_lifetime_milliseconds=_UNUSED_SESSION_MILLISECONDS,
+        check_unused_sessions_milliseconds=CHECK_SESSIONS_MILLISECONDS,
+        unused_session_lifetime_milliseconds=UNUSED_SESSION_MILLISECONDS,
     )
     server.io_loop.add_callback(loop_lag.start)
     return server

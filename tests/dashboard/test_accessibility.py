@@ -86,16 +86,15 @@ _FIELDS = ("spinbutton", "searchbox", "checkbox")
 @pytest.fixture(scope="module")
 def page(browser, served):
     page = browser.new_page(viewport={"width": 1366, "height": 768})
-    page.goto(served, timeout=3 * MINUTE)
-    Driver(page).wait_for_map()
-    # The detail comes last, and the tree of what there is to operate follows the page.
-    expect(page.get_by_role("textbox", name="Note")).to_be_visible(timeout=MINUTE)
+    driver = Driver(page)
+    driver.open(served)
+    driver.open_settings()
+    # The tree of what there is to operate follows the page.
     for _ in range(60):
-        if any(name == "Note" for _, name in controls(page)):
+        names = [name for _, name in controls(page)]
+        if all(any(name.startswith(each) for name in names) for each in ("Note", "Map by")):
             break
         page.wait_for_timeout(500)
-    Driver(page).open_settings()
-    page.wait_for_timeout(2000)  # the browser lays out what has arrived
     yield page
     page.close()
 

@@ -3,6 +3,7 @@
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from serving import COLD
 
 from core.errors import InputError
 from core.readings import Dataset
@@ -27,7 +28,7 @@ def cells(demo_path, tmp_path_factory):
     """A notebook's cells after it was run."""
     folder = tmp_path_factory.mktemp("notebook")
     sources = [
-        f"import wattfold as wf\ndataset = wf.open({str(demo_path)!r})",
+        f"{COLD}\nimport wattfold as wf\ndataset = wf.open({str(demo_path)!r})",
         "dataset",
         "dataset.calendar(dataset.households['household'][0])",
         "wf.explore(dataset)",

@@ -301,9 +301,9 @@ def test_another_method_draws_another_map(driver):
     expect(driver.page.get_by_label("epsilon", exact=True)).to_have_count(0)
 
 
-def test_a_setting_is_typed_and_stepped_within_its_bounds(fresh, dataset, result):
-    fresh.choose("Neighbours by", "k-d tree")
-    epsilon = fresh.page.get_by_role("spinbutton", name="epsilon")
+def test_a_setting_is_typed_and_stepped_within_its_bounds(driver, dataset, result):
+    driver.choose("Neighbours by", "k-d tree")
+    epsilon = driver.page.get_by_role("spinbutton", name="epsilon")
     for typed, shown in (("-3", "0.0"), ("0,2", "0.2"), ("many", "0.2")):
         epsilon.fill(typed)
         epsilon.press("Enter")
@@ -313,7 +313,7 @@ def test_a_setting_is_typed_and_stepped_within_its_bounds(fresh, dataset, result
     epsilon.fill("1.5")
     epsilon.press("ArrowDown")
     expect(epsilon).to_have_value("1.4")
-    leaf_size = fresh.page.get_by_role("spinbutton", name="leaf size")
+    leaf_size = driver.page.get_by_role("spinbutton", name="leaf size")
     leaf_size.fill("1,000")
     leaf_size.press("Enter")
     expect(leaf_size).to_have_value("1000")
@@ -325,22 +325,24 @@ def test_a_setting_is_typed_and_stepped_within_its_bounds(fresh, dataset, result
     expect(epsilon).to_have_value("5.00")
     epsilon.press("Enter")
     expect(epsilon).to_have_value("5.0")
-    fresh.wait_for_map(result.n)
-    view = ViewState.from_token(fresh.share().removeprefix("?view="), dataset)
+    driver.wait_for_map(result.n)
+    view = ViewState.from_token(driver.share().removeprefix("?view="), dataset)
     assert view.config.neighbors_parameters == {"epsilon": 5.0, "leaf_size": 1000}
-    fresh.choose("Neighbours by", "Automatic")
+    driver.choose("Neighbours by", "Automatic")
     expect(epsilon).to_have_count(0)
 
 
-def test_a_setting_says_what_it_is_for(fresh, result):
-    fresh.choose("Neighbours by", "k-d tree")
-    about = fresh.page.get_by_text(re.compile(r"^A distance found is at most"))
+def test_a_setting_says_what_it_is_for(driver):
+    driver.choose("Neighbours by", "k-d tree")
+    about = driver.page.get_by_text(re.compile(r"^A distance found is at most"))
     expect(about).to_be_hidden()
-    fresh.button("About epsilon").press("Enter")
+    driver.button("About epsilon").press("Enter")
     expect(about).to_be_visible()
-    expect(fresh.page.get_by_label("epsilon", exact=True)).to_have_accessible_description(
+    expect(driver.page.get_by_label("epsilon", exact=True)).to_have_accessible_description(
         re.compile(r"^A distance found is at most")
     )
+    driver.choose("Neighbours by", "Automatic")
+    expect(about).to_have_count(0)
 
 
 def test_bad_choices_are_explained_and_the_map_stays(driver, result):
@@ -363,17 +365,19 @@ def test_some_households_are_mapped_alone(driver, result):
     driver.wait_for_map(result.n)
 
 
-def test_a_long_run_is_cancelled_and_the_map_stays(fresh, result):
-    fresh.choose("Map by", "t-SNE")
-    fresh.wait_until("plot.below[0].axis_label == 't-SNE 1'")
-    iterations = fresh.page.get_by_role("spinbutton", name=re.compile("^iterations"))
+def test_a_long_run_is_cancelled_and_the_map_stays(driver):
+    driver.choose("Map by", "t-SNE")
+    driver.wait_until("plot.below[0].axis_label == 't-SNE 1'")
+    iterations = driver.page.get_by_role("spinbutton", name=re.compile("^iterations"))
     iterations.fill("100000")
     iterations.press("Enter")
-    before = fresh.markers()
-    fresh.button("Cancel").click()
-    expect(fresh.page.get_by_text("Cancelled; the map is as before.")).to_be_visible()
-    expect(fresh.button("Cancel")).to_have_count(0)
-    assert fresh.markers() == before
+    before = driver.markers()
+    driver.button("Cancel").click()
+    expect(driver.page.get_by_text("Cancelled; the map is as before.")).to_be_visible()
+    expect(driver.button("Cancel")).to_have_count(0)
+    assert driver.markers() == before
+    driver.choose("Map by", "ISOMAP")
+    driver.wait_until("plot.below[0].axis_label == 'ISOMAP 1'")
 
 
 def test_the_data_tab_shows_the_health_report(driver):
@@ -382,14 +386,11 @@ def test_the_data_tab_shows_the_health_report(driver):
     driver.page.get_by_role("tab", name="Explore").click()
 
 
-def test_dark_and_light(driver, tmp_path_factory):
-    screenshots = tmp_path_factory.mktemp("screenshots")
-    driver.page.screenshot(path=screenshots / "light.png")
+def test_dark_and_light(driver):
     background = "() => getComputedStyle(document.querySelector('main') ?? document.body).color"
     light = driver.page.evaluate(background)
     driver.button("Toggle theme").click()
     driver.page.wait_for_function(f"({background})() != '{light}'")
-    driver.page.screenshot(path=screenshots / "dark.png")
     driver.button("Toggle theme").click()
     driver.page.wait_for_function(f"({background})() == '{light}'")
 
@@ -423,7 +424,8 @@ def test_the_address_keeps_the_view_and_goes_back_and_forward(fresh, unusual):
     fresh.expect_title(names[2])
 
 
-def test_notes_and_pins_outlive_the_page(fresh, served, unusual):
+def test_notes_pins_and_open_settings_outlive_the_page(fresh, served, unusual):
+    fresh.open_settings()
     note = fresh.page.get_by_role("textbox", name="Note")
     note.fill("vacant since May")
     note.press("Tab")
@@ -437,11 +439,6 @@ def test_notes_and_pins_outlive_the_page(fresh, served, unusual):
     fresh.open(served)
     expect(note).to_have_value("vacant since May")
     expect(fresh.button("Unpin").first).to_be_visible()
-
-
-def test_settings_left_open_come_with_the_next_page(fresh, served, unusual):
-    fresh.open_settings()
-    fresh.open(served)
     expect(fresh.page.get_by_role("combobox", name="Each point shows")).to_be_visible()
     expect(fresh.row(0)).to_have_text(unusual["household"].iat[0])
 
@@ -459,27 +456,26 @@ def test_keys_zoom_the_map_and_show_all_of_it(driver):
     driver.wait_until(f"Math.abs(plot.x_range.end - plot.x_range.start - {whole}) < {whole / 1000}")
 
 
-def test_a_period_makes_another_map(fresh, dataset, result):
-    fresh.open_settings()
-    first = fresh.page.get_by_role("textbox", name="From")
-    expect(first).to_have_value(dataset.households["first"].min().date().isoformat())
+def test_a_period_makes_another_map(driver, dataset):
+    driver.open_settings()
+    first = driver.page.get_by_role("textbox", name="From")
+    whole = dataset.households["first"].min().date().isoformat()
+    expect(first).to_have_value(whole)
     middle = (dataset.households["first"].min() + pd.Timedelta(days=28)).date().isoformat()
-    fresh.mark()
-    first.fill(middle)
-    first.blur()
-    fresh.wait_for_news()
-    view = ViewState.from_token(fresh.share().removeprefix("?view="), dataset)
-    assert (view.config.first_day, view.config.last_day) == (middle, None)
+    for day, chosen in ((middle, middle), (whole, None)):
+        driver.mark()
+        first.fill(day)
+        first.blur()
+        driver.wait_for_news()
+        view = ViewState.from_token(driver.share().removeprefix("?view="), dataset)
+        assert (view.config.first_day, view.config.last_day) == (chosen, None)
 
 
-@pytest.fixture(scope="module")
-def resized(browser, served):
-    """A page for windows of all sizes."""
-    page = browser.new_page(viewport={"width": 1366, "height": 768})
-    driver = Driver(page)
-    driver.open(served)
+@pytest.fixture
+def resized(driver):
+    """The page, in windows of all sizes."""
     yield driver
-    page.close()
+    driver.page.set_viewport_size({"width": 1366, "height": 768})
 
 
 @pytest.mark.parametrize("size", [(1366, 768, 0.4), (1920, 1080, 0.5)])

@@ -20,10 +20,9 @@ def driver(browser, tmp_path_factory):
     page.on("dialog", lambda dialog: (errors.append("a dialog opened"), dialog.dismiss()))
     page.on("pageerror", lambda error: errors.append(str(error)))
     with serving(dataset.path, cache=tmp_path_factory.mktemp("cache")) as address:
-        page.goto(address, timeout=3 * MINUTE)
         driver = Driver(page)
+        driver.open(address)
         driver.wait_for_map(24)
-        page.wait_for_timeout(3000)
         yield driver
         page.close()
     assert errors == []

@@ -14,7 +14,7 @@ from nginx import PROGRAM, behind_nginx
 from page_client import PageClient, fetch, models_in, run_alone
 from page_driver import MINUTE, Driver
 from playwright.sync_api import expect
-from serving import free_port, start_server, wait_for
+from serving import COLD, free_port, start_server, wait_for
 
 from core.readings import Dataset
 from core.runs import Runner, Store
@@ -35,7 +35,7 @@ class Site:
         options = ("--behind-proxy", "--allow-origin", f"localhost:{port}", "--log-level", "info")
         environment = {"WATTFOLD_CACHE": str(self.store.path), "BOKEH_SECRET_KEY": "of both"}
         self.processes = [
-            start_server(dataset, *options, port=each, errors=log, **environment)
+            start_server(dataset, *options, port=each, errors=log, first=COLD, **environment)
             for each, log in zip(self.ports, self.logs, strict=True)
         ]
         for process in self.processes:

@@ -21,11 +21,23 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+# Workers that import what a method needs when it is first used: most tests use one, if any.
+COLD = "from dashboard.jobs import run_jobs; run_jobs.WARM_METHODS = ()"
+
+
 def start_server(
-    dataset: Path, *options: str, port: int, errors: Path | None = None, **environment: str
+    dataset: Path,
+    *options: str,
+    port: int,
+    errors: Path | None = None,
+    first: str = "",
+    **environment: str,
 ) -> "subprocess.Popen[bytes]":
-    """Start a server as a user would; standard error goes to the file ``errors``, if named."""
-    command = [sys.executable, "-c", "from dashboard.cli import main; main()"]
+    """Start a server as a user would, after the code ``first``.
+
+    Standard error goes to the file ``errors``, if named.
+    """
+    command = [sys.executable, "-c", f"{first}\nfrom dashboard.cli import main; main()"]
     with ExitStack() as stack:
         return subprocess.Popen(
             [*command, "serve", str(dataset), "--port", str(port), "--no-browser", *options],
@@ -37,12 +49,19 @@ def start_server(
 
 @contextmanager
 def serving(
-    dataset: Path, *options: str, cache: Path | None = None, errors: Path | None = None
+    dataset: Path,
+    *options: str,
+    cache: Path | None = None,
+    errors: Path | None = None,
+    first: str = "",
+    **environment: str,
 ) -> Iterator[str]:
     """Serve a dataset and yield the address; the cache is the user's unless one is named."""
     port = free_port()
-    environment = {} if cache is None else {"WATTFOLD_CACHE": str(cache)}
-    server = start_server(dataset, *options, port=port, errors=errors, **environment)
+    if cache is not None:
+        environment["WATTFOLD_CACHE"] = str(cache)
+    first = f"{COLD}; {first}"
+    server = start_server(dataset, *options, port=port, errors=errors, first=first, **environment)
     try:
         wait_for(port, server)
         yield f"http://localhost:{port}"

@@ -77,11 +77,14 @@ def unannotated(number):
     return number
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def no_client_is_left():
     """A client that pytest's report of an error kept must not be collected while one starts."""
     yield
     gc.collect()
+
+
+starts_a_client = pytest.mark.usefixtures("no_client_is_left")
 
 
 @pytest.fixture(scope="module")
@@ -334,6 +337,7 @@ def test_what_is_finished_is_used_again(dataset, dask, monkeypatch):
     assert (dask.reused - reused) + (dask.computed - computed - first) == tasks
 
 
+@starts_a_client
 def test_a_scheduler_that_is_not_there(tmp_path):
     with (
         pytest.raises(InputError, match=r"no Dask scheduler can be used at tcp://127.0.0.1:9 "),
@@ -342,6 +346,7 @@ def test_a_scheduler_that_is_not_there(tmp_path):
         pass
 
 
+@starts_a_client
 def test_a_scheduler_without_workers(tmp_path):
     with (
         running_cluster(tmp_path, workers=0) as (address, _),
@@ -351,6 +356,7 @@ def test_a_scheduler_without_workers(tmp_path):
         pass
 
 
+@starts_a_client
 def test_workers_of_another_version_or_place(dask, tmp_path, monkeypatch):
     address = dask.client.scheduler.address
     with monkeypatch.context() as patch:
@@ -365,6 +371,7 @@ def test_workers_of_another_version_or_place(dask, tmp_path, monkeypatch):
         assert [total.value for total in job.map(count, [4])] == [4]
 
 
+@starts_a_client
 @pytest.mark.skipif(OPENSSL is None, reason="certificates need openssl")
 def test_a_cluster_that_asks_for_certificates(tmp_path):
     key, cert = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
@@ -386,6 +393,7 @@ def test_a_cluster_that_asks_for_certificates(tmp_path):
                 Dask(tmp_path / "w", scheduler=wrong, patience=2).__enter__()
 
 
+@starts_a_client
 def test_workers_that_go_away_and_do_not_come_back(tmp_path):
     with running_cluster(tmp_path, workers=1) as (address, (_, worker)):
         engine = Dask(tmp_path / "w", scheduler=address)
@@ -399,6 +407,7 @@ def test_workers_that_go_away_and_do_not_come_back(tmp_path):
             list(job.map(slow, [1]))
 
 
+@starts_a_client
 def test_a_scheduler_that_goes_away(tmp_path):
     with running_cluster(tmp_path, workers=1) as (address, (scheduler, _)):
         engine = Dask(tmp_path / "w", scheduler=address)
@@ -416,12 +425,14 @@ def test_a_scheduler_that_goes_away(tmp_path):
                 closing.join()
 
 
+@starts_a_client
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot be written"):
         Dask(tmp_path / "file" / "work").__enter__()
 
 
+@starts_a_client
 def test_without_dask_installed(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install 'wattfold\[cluster\]'"):

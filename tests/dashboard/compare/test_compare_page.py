@@ -1,6 +1,7 @@
 """The Compare tab in a real browser: maps come in, one selection, into Explore and back."""
 
 import re
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -83,10 +84,8 @@ def driver(browser, served):
     errors: list[str] = []
     page.on("console", lambda message: message.type == "error" and errors.append(message.text))
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(served, timeout=3 * MINUTE)
     driver = Maps(page)
-    driver.wait_for_map()
-    page.wait_for_timeout(2000)  # the browser lays out what has arrived
+    driver.open(served)
     # What no other test has measured, so that it is not stored.
     driver.mark()
     driver.choose("Distance", "Hellinger")
@@ -167,8 +166,8 @@ def test_the_consensus_leads_to_a_point(driver, runs):
     for _ in range(5):
         # The table may be drawn anew under a click, when the last map has come in.
         rows.filter(has_text=label).click()
-        driver.page.wait_for_timeout(2000)
-        if selected.is_visible():
+        with suppress(AssertionError):
+            expect(selected).to_be_visible(timeout=MINUTE / 20)
             break
     expect(selected).to_be_visible()
 

@@ -65,10 +65,8 @@ def exporter(browser, served, tmp_path_factory):
     errors: list[str] = []
     page.on("console", lambda message: message.type == "error" and errors.append(message.text))
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(served, timeout=3 * MINUTE)
     driver = Driver(page)
-    driver.wait_for_map()
-    page.wait_for_timeout(2000)
+    driver.open(served)
     yield Exporter(driver, tmp_path_factory.mktemp("downloads"))
     page.close()
     assert errors == []
@@ -200,25 +198,14 @@ def test_a_file_that_shows_nothing_is_explained(exporter, tmp_path):
     expect(exporter.dialog.get_by_role("alert")).to_contain_text("no description of a run")
 
 
-def test_it_is_readable_in_light_and_dark(exporter, tmp_path_factory):
-    screenshots = tmp_path_factory.mktemp("screenshots")
-    exporter.open("File")
-    exporter.choose("What", "Map")
-    exporter.choose("Format", "PNG, 300 dpi")
-    exporter.page.wait_for_timeout(400)
-    exporter.page.screenshot(path=screenshots / "light.png")
-    for tab in ("Reproduce", "Restore"):
-        exporter.open(tab)
-        exporter.page.wait_for_timeout(300)
-        exporter.page.screenshot(path=screenshots / f"{tab}.png")
-    exporter.close()
-    exporter.driver.button("Toggle theme").click()
-    exporter.open("File")
-    exporter.page.wait_for_timeout(400)
-    exporter.page.screenshot(path=screenshots / "dark.png")
-    look = "element => getComputedStyle(element).backgroundColor"
-    paper = exporter.page.locator(".MuiDialog-paper:visible").first
-    red, green, blue = map(int, re.findall(r"\d+", paper.evaluate(look))[:3])
-    assert max(red, green, blue) < 100
-    exporter.close()
-    exporter.driver.button("Toggle theme").click()
+def test_it_is_light_and_dark_as_the_page_is(exporter):
+    brightest = """element => Math.max(
+        ...getComputedStyle(element).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number))"""
+    for limit in ("> 200", "< 100"):
+        exporter.open("File")
+        paper = exporter.page.locator(".MuiDialog-paper:visible").first
+        exporter.page.wait_for_function(
+            f"element => ({brightest})(element) {limit}", arg=paper.element_handle()
+        )
+        exporter.close()
+        exporter.driver.button("Toggle theme").click()

@@ -1,15 +1,12 @@
 """Clients that open connections and say little: they do not take the server from the others."""
 
-import os
 import resource
 import socket
-import subprocess
-import sys
 from contextlib import ExitStack
 
 import pytest
 from page_client import fetch
-from serving import ROOT, free_port, wait_for
+from serving import serving
 
 from dashboard.server.connection_limit import highest_descriptor
 
@@ -24,27 +21,10 @@ def log_file(tmp_path_factory):
 @pytest.fixture(scope="module")
 def port(demo_path, tmp_path_factory, log_file):
     """The port of a server that may have few descriptors."""
-    port = free_port()
-    code = (
-        "import resource\n"
-        f"resource.setrlimit(resource.RLIMIT_NOFILE, ({DESCRIPTORS}, {DESCRIPTORS}))\n"
-        "from dashboard.cli import main; main()"
-    )
-    cache = str(tmp_path_factory.mktemp("cache"))
-    with log_file.open("wb") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-c", code, "serve", str(demo_path), "--port", str(port),
-             "--no-browser"],
-            cwd=ROOT,
-            stderr=log,
-            env={**os.environ, "WATTFOLD_CACHE": cache},
-        )  # fmt: skip
-    try:
-        wait_for(port, server)
-        yield port
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, 2 * ({DESCRIPTORS},))"
+    cache = tmp_path_factory.mktemp("cache")
+    with serving(demo_path, cache=cache, errors=log_file, first=limit) as address:
+        yield int(address.rpartition(":")[2])
 
 
 def is_closed(connection: socket.socket) -> bool:

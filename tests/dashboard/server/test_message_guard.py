@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from bokeh.core.serialization import Deserializer
 from page_client import PageClient, connect, fetch, leave, models_in, run_alone, token_in
-from serving import free_port, start_server, wait_for
+from serving import COLD, free_port, start_server, wait_for
 from tornado.websocket import WebSocketClosedError
 
 from dashboard.server import message_guard
@@ -122,7 +122,7 @@ def server(demo_path, tmp_path_factory, log_file):
     """Host and port of a server, and its process."""
     port = free_port()
     cache = str(tmp_path_factory.mktemp("cache"))
-    process = start_server(demo_path, port=port, errors=log_file, WATTFOLD_CACHE=cache)
+    process = start_server(demo_path, port=port, errors=log_file, first=COLD, WATTFOLD_CACHE=cache)
     try:
         wait_for(port, process)
         yield f"localhost:{port}", process.pid
@@ -169,6 +169,12 @@ def test_an_answer_does_not_quote_what_was_refused(server, log_file):
     assert "expected a value of type bool" in event["event"]
 
 
+@pytest.fixture(scope="module")
+def token(server):
+    """The token of a page; its session takes a new connection after one that was ended."""
+    return token_in(fetch(server[0])[2])
+
+
 @pytest.mark.parametrize(
     "parts",
     [
@@ -186,11 +192,11 @@ def test_an_answer_does_not_quote_what_was_refused(server, log_file):
         ["{}", "{}", "x" * (MAXIMUM_FRAGMENT_BYTES + 1)],
     ],
 )
-def test_a_message_that_cannot_be_read_ends_its_connection_and_no_more(server, parts):
+def test_a_message_that_cannot_be_read_ends_its_connection_and_no_more(server, token, parts):
     host, _ = server
 
     async def send() -> None:
-        connection = await connect(host, token_in(fetch(host)[2]))
+        connection = await connect(host, token)
         assert "ACK" in await connection.read_message()
         for _ in range(2):
             await connection.read_message()

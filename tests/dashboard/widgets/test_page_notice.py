@@ -1,4 +1,4 @@
-"""What is wrong is told on the page, and not left to be guessed from silence."""
+"""What is wrong is said on the page."""
 
 import re
 
@@ -12,22 +12,11 @@ from core.demo import make_demo
 pytestmark = pytest.mark.browser
 
 
-def test_a_lost_connection_is_told(browser, demo_path, tmp_path):
-    page = browser.new_page(viewport={"width": 1366, "height": 768})
-    notice = page.get_by_role("alert").filter(has_text=re.compile("connection to the server"))
-    with serving(demo_path, cache=tmp_path) as address:
-        page.goto(address, timeout=3 * MINUTE)
-        expect(page.get_by_role("button", name="Export")).to_be_visible(timeout=MINUTE)
-        expect(notice).to_have_count(0)
-    expect(notice).to_be_visible(timeout=MINUTE)
-    expect(notice.get_by_role("button", name="Reload")).to_be_visible()
-    page.close()
-
-
-def test_data_that_are_replaced_are_told(browser, tmp_path):
+def test_replaced_data_and_a_lost_connection_are_said(browser, tmp_path):
     data = make_demo(tmp_path / "demo", households=12, days=21, seed=1).path
     page = browser.new_page(viewport={"width": 1366, "height": 768})
     notice = page.get_by_role("alert").filter(has_text=re.compile("were replaced, moved"))
+    lost = page.get_by_role("alert").filter(has_text=re.compile("connection to the server"))
     with serving(data, cache=tmp_path / "cache") as address:
         page.goto(address, timeout=3 * MINUTE)
         Driver(page).wait_for_map(12)
@@ -37,4 +26,7 @@ def test_data_that_are_replaced_are_told(browser, tmp_path):
         notice.get_by_role("button", name="Reload").click()
         Driver(page).wait_for_map(13)
         expect(notice).to_have_count(0)
+        expect(lost).to_have_count(0)
+    expect(lost).to_be_visible(timeout=MINUTE)
+    expect(lost.get_by_role("button", name="Reload")).to_be_visible()
     page.close()

@@ -66,6 +66,8 @@ def test_the_browser_keeps_the_list_and_undo_takes_back_this_visit(driver, serve
     driver.open(served)
     expect(tab(driver, "Worklist")).to_have_text("Worklist2")
     tab(driver, "Worklist").click()
+    # The list, which alone has money, in place of that of unusual homes.
+    expect(page.locator('.tabulator-cell[tabulator-field="money"]:visible')).to_have_count(2)
     driver.row(1).click()
     verdict = page.get_by_role("combobox", name="Worklist (F)")
     expect(verdict).to_have_text("fault")
