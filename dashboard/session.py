@@ -3,12 +3,13 @@
 import logging
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import panel as pn
 import panel_material_ui as pmui
 import param
 from bokeh.document import Document
+from jinja2 import Template
 from panel.util import edit_readonly
 
 from core.errors import WattfoldError
@@ -115,6 +116,25 @@ def dispose_all_sessions() -> None:
         session.dispose()
 
 
+# The library's page, but for its scripts: at its end, they do not keep the browser from painting
+# the empty panes that stand before them.
+_SCRIPTS_LAST = Template(
+    "{% extends library_page %}{% block js_resources %}{% endblock %}"
+    "{% block contents %}{{ super() }}{{ bokeh_js }}{% endblock %}"
+)
+
+
+class PageFrame(pmui.Page):
+    """The library's frame, painted before its scripts are loaded."""
+
+    def server_doc(self, *arguments: Any, **options: Any) -> Document:
+        """Fill a document with the page."""
+        doc = super().server_doc(*arguments, **options)
+        doc.template_variables["library_page"] = doc.template
+        doc.template = _SCRIPTS_LAST
+        return doc
+
+
 def _make_frame(**parts: list[pn.viewable.Viewable]) -> pmui.Page:
     """Make the frame, and cut its tie to what all sessions share.
 
@@ -122,7 +142,7 @@ def _make_frame(**parts: list[pn.viewable.Viewable]) -> pmui.Page:
     (holoviz/param#963) and goes through all its models twice for every click. A reference to
     something of its own takes the place of that one; what takes long here has a progress bar.
     """
-    frame = pmui.Page(
+    frame = PageFrame(
         title="",
         meta_title="Wattfold",
         meta_viewport="width=device-width, initial-scale=1",

@@ -300,9 +300,8 @@ def unseen_notice(
         return None
     names = ", ".join(labels.iloc[unseen[:5]]) + (" …" if len(unseen) > 5 else "")
     return (
-        f"density on the map does not see {len(unseen)} of the {len(surprising)} points that "
-        f"differ far more than others from what their neighbours suggest ({names}); ranking by "
-        "surprise lists them"
+        f"{len(unseen)} of the {len(surprising)} points that are most unlike similar ones are not "
+        f"isolated on this map ({names}); “Unlike similar homes” (surprise) ranks them first"
     )
 
 

@@ -80,7 +80,7 @@ class PointDetail:
         self.mean_day = _evidence_plots.MeanDayFigure()
         self.daily = _evidence_plots.DailyFigure()
         self.calendar = _evidence_plots.CalendarFigure()
-        self.distribution = _demand_plots.DistributionFigure()
+        self.distribution = _demand_plots.DistributionFigure(explorer.interval)
         self.regions = _demand_plots.WeekFigure()
         self.series = _demand_plots.SeriesFigure()
         # Figures that are hidden from the start are drawn without a size: hide what holds them.
@@ -334,7 +334,9 @@ class _PinnedCard:
         self.row = -1
         self.title = PlainText(look="heading", margin=(8, 10, 0, 10), sizing_mode="stretch_width")
         self.place = PlainText(look="quiet", margin=(0, 10), sizing_mode="stretch_width")
-        self.distribution = _demand_plots.DistributionFigure(height=150, legend=False)
+        self.distribution = _demand_plots.DistributionFigure(
+            explorer.interval, height=150, legend=False
+        )
         self.regions = _demand_plots.WeekFigure(height=160, legend=False)
         for drawn in (self.distribution, self.regions):
             drawn.figure.tags = ["pinned"]

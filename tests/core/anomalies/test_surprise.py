@@ -315,7 +315,7 @@ def test_a_notice_says_what_density_does_not_see():
     assert unseen_notice(score, -score, labels, n_anomalies=10) is None
     notice = unseen_notice(score, score, labels, n_anomalies=10)
     assert notice is not None
-    assert "does not see 10 of the 10" in notice
+    assert "10 of the 10 points" in notice
     assert "H59, H58, H57, H56, H55 …" in notice
     half = -score
     half[50:55] = 100
