@@ -130,7 +130,8 @@ def dispose_all_sessions() -> None:
 
 
 # The library's page with all files that it loads at its end: there, they do not keep the browser
-# from painting the empty panes that stand before them.
+# from painting the empty panes that stand before them. In a layer, because the colours of Panel's
+# style sheets must not win over those of the theme, which stand before them now.
 _FILES_LAST = Template("""
 {%- extends library_page %}
 {%- block css_resources %}{% endblock %}
@@ -141,7 +142,9 @@ _FILES_LAST = Template("""
 {%- block contents %}
 {{- super() }}
 {{- bokeh_css if bokeh_css }}
-{%- for url in resources.css.values() %}<link rel="stylesheet" href="{{ url }}">{% endfor %}
+{%- for url in resources.css.values() %}
+<style>@import url("{{ url }}") layer(library);</style>
+{%- endfor %}
 {{- bokeh_js if bokeh_js }}
 {%- for url in resources.js.values() %}<script src="{{ url }}"></script>{% endfor %}
 {%- for url in resources.js_modules.values() %}

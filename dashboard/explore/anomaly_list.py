@@ -180,7 +180,7 @@ class AnomalyList:
         explorer = self.explorer
         judges, unusual = explorer.judges_households, explorer.unusual
         lists_unusual = explorer.lists_unusual
-        self._switch.disabled = not judges
+        self._switch.visible = judges
         known = lists_unusual and unusual is not None
         self._order.visible = known and len(unusual.rows) > 1
         self.unusual.panel.visible = known and len(unusual.rows) > 0

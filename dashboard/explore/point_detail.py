@@ -76,6 +76,7 @@ class PointDetail:
         self.note.param.watch(self._keep_note, "value")
         self.known = PlainText(look="quiet", **wide, **_EDGE)
         self.trust = PlainText(look="quiet", **wide, **_EDGE)
+        self.similar = _heading("")
         self.neighbors = PointLinks(self._go, margin=(0, 6), **wide)
         self.mean_day = _evidence_plots.MeanDayFigure()
         self.daily = _evidence_plots.DailyFigure()
@@ -144,7 +145,7 @@ class PointDetail:
                 self._lay_out()
 
     def _show(self, row: int) -> None:
-        explorer = self.explorer
+        explorer, run = self.explorer, self.explorer.run
         self._draw(row)
         self.title.text = explorer.label(row)
         self.headline.say(_story_text.headline(explorer, row))
@@ -156,6 +157,8 @@ class PointDetail:
         )
         rows, distances = explorer.neighbors_of(row)
         different = explorer.difference_shares(distances)
+        is_home = "slot" not in run.units
+        self.similar.text = f"Most similar {'homes' if is_home else explorer.interval + 's'}"
         self.neighbors.items = [
             {
                 "row": int(neighbor),
@@ -196,7 +199,7 @@ class PointDetail:
             _pane(self.series),
         ]
         self._below.objects = [
-            _heading("Most similar homes"),
+            self.similar,
             self.neighbors,
             _heading("Household"),
             self.known,
