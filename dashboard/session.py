@@ -3,12 +3,13 @@
 import logging
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import panel as pn
 import panel_material_ui as pmui
 import param
 from bokeh.document import Document
+from jinja2 import Template
 from panel.util import edit_readonly
 
 from core.errors import WattfoldError
@@ -35,19 +36,30 @@ _LOOK_MILLISECONDS = 10_000
 
 
 class Session:
-    """What one visitor has open, until it is disposed of."""
+    """What one visitor has open, until it is disposed of.
 
-    def __init__(self, dataset: Dataset, *, link: str = "") -> None:
+    Its frame is there at once; all that is in it is made by :meth:`fill`.
+    """
+
+    page: DatasetPage
+
+    def __init__(self) -> None:
         self.doc = pn.state.curdoc
+        self.view = _make_frame()
+        self._is_filled = False
+
+    def fill(self, dataset: Dataset, *, link: str = "") -> None:
+        """Make the page of a dataset, without a map."""
         self.pool = SessionPool(run_jobs.pool(), schedule_on(self.doc))
         self.folder = SessionFolder()
+        self._is_filled = True
         self.notice = PageNotice()
         self.appearance = Appearance()
         self.data = OpenDataDialog(
             self.pool, self.folder, self._show_other, closed=lambda: self.page.keys.restore_focus()
         )
         self.page = self._make_page(Workspace.of_server(dataset, self.pool), link)
-        self.view = _make_frame(header=self.page.header(), main=self._main())
+        self.view.param.update(header=self.page.header(), main=self._main())
         # Scheduled: a browser that prefers dark says so while its page is still being drawn.
         self.view.param.watch(lambda _: self.pool.schedule(self._follow_theme), "dark_theme")
         self._follow_theme()
@@ -86,6 +98,8 @@ class Session:
     def dispose(self) -> None:
         """Cancel the session's jobs and remove its files."""
         _open_sessions.discard(self)
+        if not self._is_filled:
+            return
         self.pool.cancel_all()
         # Panel does not get to the map: Bokeh has emptied the models between by now.
         self.page.map.streams.close()
@@ -115,6 +129,42 @@ def dispose_all_sessions() -> None:
         session.dispose()
 
 
+# The library's page with all files that it loads at its end: there, they do not keep the browser
+# from painting the empty panes that stand before them. In a layer, because the colours of Panel's
+# style sheets must not win over those of the theme, which stand before them now.
+_FILES_LAST = Template("""
+{%- extends library_page %}
+{%- block css_resources %}{% endblock %}
+{%- block js_resources %}{% endblock %}
+{%- block postamble %}
+{%- for css in resources.raw_css %}<style>{{ css }}</style>{% endfor %}
+{%- endblock %}
+{%- block contents %}
+{{- super() }}
+{{- bokeh_css if bokeh_css }}
+{%- for url in resources.css.values() %}
+<style>@import url("{{ url }}") layer(library);</style>
+{%- endfor %}
+{{- bokeh_js if bokeh_js }}
+{%- for url in resources.js.values() %}<script src="{{ url }}"></script>{% endfor %}
+{%- for url in resources.js_modules.values() %}
+<script src="{{ url }}" type="module"></script>
+{%- endfor %}
+{%- endblock %}
+""")
+
+
+class PageFrame(pmui.Page):
+    """The library's frame, painted before its files are loaded."""
+
+    def server_doc(self, *arguments: Any, **options: Any) -> Document:
+        """Fill a document with the page."""
+        doc = super().server_doc(*arguments, **options)
+        doc.template_variables["library_page"] = doc.template
+        doc.template = _FILES_LAST
+        return doc
+
+
 def _make_frame(**parts: list[pn.viewable.Viewable]) -> pmui.Page:
     """Make the frame, and cut its tie to what all sessions share.
 
@@ -122,7 +172,7 @@ def _make_frame(**parts: list[pn.viewable.Viewable]) -> pmui.Page:
     (holoviz/param#963) and goes through all its models twice for every click. A reference to
     something of its own takes the place of that one; what takes long here has a progress bar.
     """
-    frame = pmui.Page(
+    frame = PageFrame(
         title="",
         meta_title="Wattfold",
         meta_viewport="width=device-width, initial-scale=1",
@@ -158,13 +208,22 @@ def create_page(root: Path | None = None) -> pmui.Page:
     except WattfoldError as error:
         return _page_with_error(str(error))
     except Exception as error:
-        if doc.session_context is None or doc.session_context.server_context is None:
+        if not _is_served(doc):
             raise  # made to get warm: a server that cannot make its page does not start
         return _page_with_error(report_failure(_log, "cannot make a page", error))
 
 
+def _is_served(doc: Document) -> bool:
+    """Whether a browser has asked for the page; else it is made to get warm, or by a test."""
+    return doc.session_context is not None and doc.session_context.server_context is not None
+
+
 def _page_with_error(text: str) -> pmui.Page:
-    return _make_frame(main=[PlainText(text, look="error", margin=30)])
+    return _make_frame(main=_error_text(text))
+
+
+def _error_text(text: str) -> list[pn.viewable.Viewable]:
+    return [PlainText(text, look="error", margin=30)]
 
 
 def _create_page(doc: Document, catalogue: Catalogue) -> pmui.Page:
@@ -174,14 +233,35 @@ def _create_page(doc: Document, catalogue: Catalogue) -> pmui.Page:
     data = arguments.get("data")
     _sweep_once()
     dataset = catalogue.open(data)
-    session = Session(dataset, link=f"data={data}&" if data else "")
-    if "view" in arguments:
-        session.page.open_link(arguments["view"])
+    session = Session()
 
-    # A first map that is stored comes with the page. Any other is shown when the browser has it.
-    session.page.run_controller.follow_settings(wait_seconds=_FIRST_MAP_SECONDS)
+    def fill() -> None:
+        session.fill(dataset, link=f"data={data}&" if data else "")
+        doc.add_periodic_callback(session.look_at_dataset, _LOOK_MILLISECONDS)
+
+    def show_map() -> None:
+        if "view" in arguments:
+            session.page.open_link(arguments["view"])
+        # A first map that is stored comes with the page; any other when the browser has it.
+        session.page.run_controller.follow_settings(wait_seconds=_FIRST_MAP_SECONDS)
+
+    def fill_served() -> None:
+        try:
+            fill()
+        except Exception as error:
+            text = report_failure(_log, "cannot make a page", error)
+            session.view.main = _error_text(text)
+        else:
+            doc.add_next_tick_callback(show_map)
+
+    if _is_served(doc):
+        # While the browser loads its files; its websocket is answered after that. In two steps, so
+        # that the pages of others are served between them.
+        doc.add_next_tick_callback(fill_served)
+    else:
+        fill()
+        show_map()
     pn.state.on_session_destroyed(lambda _: _close(session))
-    doc.add_periodic_callback(session.look_at_dataset, _LOOK_MILLISECONDS)
     _open_sessions.add(session)
     _log.info("session opened", extra={"sessions": count_sessions()})
     return session.view

@@ -15,7 +15,7 @@ from core.theme import (
 )
 
 # Pixels that the panes beside and below the map have when the page is first opened.
-DETAIL_WIDTH, DRAWER_HEIGHT = 380, 172
+DETAIL_WIDTH, DRAWER_HEIGHT = 380, 200
 
 # The library greys the page out until its last plot is drawn: let the wheel turn in the bar, and
 # the page be seen. What is clicked before that would be lost, so the cover stays, unless the server
@@ -122,7 +122,11 @@ _COMMON: dict[str, Any] = {
             }
         },
         "MuiMenuItem": {"styleOverrides": {"root": {"fontSize": BODY, "minHeight": 30}}},
-        "MuiTooltip": {"styleOverrides": {"tooltip": {"fontSize": SMALL}}},
+        # Also of a button that gets the focus when a dialog closes: the others stay free.
+        "MuiTooltip": {
+            "defaultProps": {"disableInteractive": True},
+            "styleOverrides": {"tooltip": {"fontSize": SMALL, "width": "max-content"}},
+        },
     },
 }
 

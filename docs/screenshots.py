@@ -91,7 +91,7 @@ def walk_through(page: Page, take: Callable[[str], None]) -> None:
     driver = Driver(page)
     expect(page.get_by_text("Its calendar").first).to_be_visible()
     take("01-opened")
-    page.get_by_text("Most similar homes").first.evaluate("place => place.scrollIntoView()")
+    page.get_by_text("Most similar").first.evaluate("place => place.scrollIntoView()")
     take("02-story-below")
     driver.open_settings()
     take("03-settings")

@@ -267,9 +267,9 @@ def explain(
     """
     shift, blocks = surprise.window_shift(point), surprise.excess.shape[1]
     if abs(shift) < _NOTABLE_SHIFT:
-        how = "demand is that of its neighbours, but in a different pattern"
+        how = "uses about as much as similar ones, but in a different pattern"
     else:
-        how = f"demand is {'higher' if shift > 0 else 'lower'} than its neighbours suggest"
+        how = f"uses {'more' if shift > 0 else 'less'} than similar ones"
     if blocks == 1:
         return how
     if surprise.length[point] == blocks:
@@ -300,9 +300,8 @@ def unseen_notice(
         return None
     names = ", ".join(labels.iloc[unseen[:5]]) + (" …" if len(unseen) > 5 else "")
     return (
-        f"density on the map does not see {len(unseen)} of the {len(surprising)} points that "
-        f"differ far more than others from what their neighbours suggest ({names}); ranking by "
-        "surprise lists them"
+        f"{len(unseen)} of the {len(surprising)} points that are most unlike similar ones are not "
+        f"isolated on this map ({names}); “Unlike similar homes” (surprise) ranks them first"
     )
 
 

@@ -13,7 +13,11 @@ from core.vectors import window_sum
 
 
 def point_table(
-    run: Run, *, chosen: Sequence[int] | np.ndarray = (), by_rank: bool = False
+    run: Run,
+    *,
+    chosen: Sequence[int] | np.ndarray = (),
+    found: pd.DataFrame | None = None,
+    by_rank: bool = False,
 ) -> pd.DataFrame:
     """One row a point: what :meth:`core.runs.Run.table` has, and whether it is ``selected``.
 
@@ -21,6 +25,8 @@ def point_table(
     ----------
     chosen : sequence of int
         Rows that are selected.
+    found : DataFrame of n rows, optional
+        Further columns, such as what is unusual about each household.
     by_rank : bool
         Whether the most anomalous comes first; else points come in the order of the households.
     """
@@ -30,6 +36,10 @@ def point_table(
     place = table.columns.get_loc("mean_kwh") + 1
     name = "selected" if "selected" not in table else "is_selected"
     table.insert(place, name, selected)
+    if found is not None:
+        for column in found:
+            free = column if column not in table else f"{column}_found"
+            table[free] = found[column].to_numpy()
     if by_rank:
         table = table.sort_values("rank", kind="stable", ignore_index=True)
     return table

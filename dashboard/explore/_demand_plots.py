@@ -80,9 +80,12 @@ def bar_shares(kwh: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 class DistributionFigure:
-    """The demand of a point as bars and density, over the population's and a typical point's."""
+    """The demand of a point as bars and density, over the population's and a typical point's.
 
-    def __init__(self, *, height: int = 205, legend: bool = True) -> None:
+    ``interval`` is what the time of one reading is called.
+    """
+
+    def __init__(self, interval: str, *, height: int = 205, legend: bool = True) -> None:
         self.bars = empty_source("low", "high", "share")
         self.curve, self.everyone, self.typical = (
             empty_source("x", "y"),
@@ -90,7 +93,7 @@ class DistributionFigure:
             empty_source("x", "y"),
         )
         plot = make_figure(height, x_range=Range1d(start=0, end=1))
-        plot.xaxis.axis_label, plot.yaxis.axis_label = "kWh per interval", "readings, %"
+        plot.xaxis.axis_label, plot.yaxis.axis_label = f"kWh per {interval}", "readings, %"
         bars = plot.quad(
             left="low",
             right="high",

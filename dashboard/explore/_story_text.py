@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from core.anomalies.words import date_words
+from core.anomalies.words import date_words, q_words
 from dashboard.state import Explorer
 
 NOTHING = "Nothing unusual"
@@ -37,14 +37,16 @@ def certainty(explorer: Explorer, row: int) -> str:
         changed = f"\n{_changed(judged['since'])}" if judged["since"] else ""
         return f"{judged['rank'] - 1:,} of {n:,} homes are more unusual.{changed}"
     sure = next(word for limit, word in _SURE if judged["q"] <= limit)
-    false = percent(judged["q"])
-    text = f"{sure}: {false} of the homes listed down to this one may be ordinary (q)."
+    text = (
+        f"{sure}: of the homes listed down to this one, {percent(judged['q'])} are expected to be "
+        f"ordinary (q {q_words(judged['q'])})."
+    )
     if math.isfinite(judged["stability"]):
         text += (
-            f" With a third of the weeks left out it stays among the first in "
-            f"{percent(judged['stability'])} of trials."
+            f" It stays at the top of the list in {percent(judged['stability'])} of trials that "
+            "leave out a third of the weeks."
         )
-    return f"{text} Found by “{judged['detector']}”."
+    return text
 
 
 def _changed(since: str) -> str:

@@ -13,7 +13,7 @@ from dashboard.explore.point_tables import PointTable
 from dashboard.jobs import FollowedJob, run_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
-from dashboard.widgets import JobStatus, PlainText, column, row
+from dashboard.widgets import JobStatus, PlainText, column, row, wrapped_row
 
 _TITLES = {
     "what": "Home",
@@ -27,8 +27,8 @@ _TITLES = {
 _WIDTHS = {"what": 88, "size": 100, "since": 84, "q": 56, "detector": 82, "verdict": 82}
 _TIPS = {
     "size": "How much more or less it uses than expected",
-    "q": "The share of false ones to expect among this home and those above it",
-    "detector": "The detector that speaks loudest",
+    "q": "The share of ordinary homes to expect among this one and those above it",
+    "detector": "The test that finds it most unusual",
 }
 _SMALL_BUTTONS = {
     "& button": {
@@ -55,8 +55,9 @@ class AnomalyList:
         self.explorer = explorer
         self.job: FollowedJob | None = None
         self._judged: tuple[Any, Any] | None = None  # the last homes and period, and what is known
+        # Where there is no room beside the buttons, as on a phone, it has a line of its own.
         self.sentence = PlainText(
-            look="quiet", margin=(6, 8), sizing_mode="stretch_width", align="center"
+            look="quiet", margin=(6, 8), align="center", styles={"flex": "1 1 200px"}
         )
         self.status = JobStatus(side=12)
         self.cancel = pmui.Button(
@@ -87,7 +88,7 @@ class AnomalyList:
         self.unusual = PointTable(explorer, self._unusual_table, **_look())
         self.isolated = PointTable(explorer, explorer.table)
         self.panel = column(
-            row(self._switch, self.sentence, self._order),
+            wrapped_row(self._switch, self.sentence, self._order),
             row(self.status.panel, self.cancel, self.again),
             self.unusual.panel,
             self.isolated.panel,
@@ -179,7 +180,7 @@ class AnomalyList:
         explorer = self.explorer
         judges, unusual = explorer.judges_households, explorer.unusual
         lists_unusual = explorer.lists_unusual
-        self._switch.disabled = not judges
+        self._switch.visible = judges
         known = lists_unusual and unusual is not None
         self._order.visible = known and len(unusual.rows) > 1
         self.unusual.panel.visible = known and len(unusual.rows) > 0
@@ -207,8 +208,8 @@ def _summary(unusual: Any, n: int) -> str:
     clearly = f"{sure or 'None'} of {judged:,} homes {'is' if sure < 2 else 'are'} clearly unusual"
     false = unusual.expected_false
     about = "fewer than one" if false < 0.5 else f"about {false:.0f}"
-    more = f"; {listed - sure:,} more are worth a look" if listed > sure else ""
-    return f"{clearly}{more}. Expect {about} of these {listed:,} to be ordinary.{notices}"
+    more = f", {listed - sure:,} more worth a look" if listed > sure else ""
+    return f"{clearly}{more}; expect {about} of the {listed:,} to be ordinary.{notices}"
 
 
 def _look() -> dict[str, Any]:

@@ -142,8 +142,9 @@ class MapPaths:
 
     def _add_layers(self, figure: Any) -> None:
         """Add what is drawn here to the map's figure when it is made."""
-        line = figure.line("x", "y", source=self.line, line_width=2, level="overlay")
-        dots = figure.scatter("x", "y", source=self.dates, size="size", level="overlay")
+        # No overlays: Bokeh leaves behind what of them was drawn beyond the frame.
+        line = figure.line("x", "y", source=self.line, line_width=2, level="annotation")
+        dots = figure.scatter("x", "y", source=self.dates, size="size", level="annotation")
         text = figure.text(
             "x",
             "y",
@@ -153,7 +154,7 @@ class MapPaths:
             x_offset=7,
             y_offset=15,  # below its place: names of homes stand above theirs where they can
             background_fill_alpha=0.75,
-            level="overlay",
+            level="annotation",
         )
         played = figure.scatter(
             "x", "y", source=self.played, size=6, fill_color="color", line_width=0.5, visible=False

@@ -76,11 +76,12 @@ class PointDetail:
         self.note.param.watch(self._keep_note, "value")
         self.known = PlainText(look="quiet", **wide, **_EDGE)
         self.trust = PlainText(look="quiet", **wide, **_EDGE)
+        self.similar = _heading("")
         self.neighbors = PointLinks(self._go, margin=(0, 6), **wide)
         self.mean_day = _evidence_plots.MeanDayFigure()
         self.daily = _evidence_plots.DailyFigure()
         self.calendar = _evidence_plots.CalendarFigure()
-        self.distribution = _demand_plots.DistributionFigure()
+        self.distribution = _demand_plots.DistributionFigure(explorer.interval)
         self.regions = _demand_plots.WeekFigure()
         self.series = _demand_plots.SeriesFigure()
         # Figures that are hidden from the start are drawn without a size: hide what holds them.
@@ -144,7 +145,7 @@ class PointDetail:
                 self._lay_out()
 
     def _show(self, row: int) -> None:
-        explorer = self.explorer
+        explorer, run = self.explorer, self.explorer.run
         self._draw(row)
         self.title.text = explorer.label(row)
         self.headline.say(_story_text.headline(explorer, row))
@@ -156,6 +157,8 @@ class PointDetail:
         )
         rows, distances = explorer.neighbors_of(row)
         different = explorer.difference_shares(distances)
+        is_home = "slot" not in run.units
+        self.similar.text = f"Most similar {'homes' if is_home else explorer.interval + 's'}"
         self.neighbors.items = [
             {
                 "row": int(neighbor),
@@ -196,7 +199,7 @@ class PointDetail:
             _pane(self.series),
         ]
         self._below.objects = [
-            _heading("Most similar homes"),
+            self.similar,
             self.neighbors,
             _heading("Household"),
             self.known,
@@ -334,7 +337,9 @@ class _PinnedCard:
         self.row = -1
         self.title = PlainText(look="heading", margin=(8, 10, 0, 10), sizing_mode="stretch_width")
         self.place = PlainText(look="quiet", margin=(0, 10), sizing_mode="stretch_width")
-        self.distribution = _demand_plots.DistributionFigure(height=150, legend=False)
+        self.distribution = _demand_plots.DistributionFigure(
+            explorer.interval, height=150, legend=False
+        )
         self.regions = _demand_plots.WeekFigure(height=160, legend=False)
         for drawn in (self.distribution, self.regions):
             drawn.figure.tags = ["pinned"]

@@ -26,10 +26,18 @@ _SHOWN = 2_000  # rows; the download has all
 _WIDTHS = {
     "rank": 56,
     "what": 128,
-    "density region": 130,
+    "density band": 110,
     "mean kWh": 92,
     "readings": 84,
     "segment": 270,
+}
+_TITLES = {
+    "rank": "Rank",
+    "what": "Point",
+    "density band": "Density band",
+    "mean kWh": "Mean kWh",
+    "readings": "Readings",
+    "segment": "Segment",
 }
 _INVITATION = "Draw a box or a lasso on the map (tools at its right) to choose points."
 
@@ -97,7 +105,7 @@ def _make_widget(
         "height": _HEIGHT,
         "widths": _WIDTHS,
         # Tabulator takes headings for HTML, and the names of columns come from users.
-        "titles": {str(name): html.escape(str(name)) for name in table.columns},
+        "titles": {**{str(name): html.escape(str(name)) for name in table.columns}, **_TITLES},
     }
     return pn.widgets.Tabulator(
         table,

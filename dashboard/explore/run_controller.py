@@ -13,6 +13,7 @@ from core.neighbors.cost import kept_machine
 from core.parallel import available_cores
 from core.runs import Run, RunConfig
 from core.runs.forecast import Forecast, forecast
+from dashboard.explore._story_text import percent
 from dashboard.jobs import FollowedJob, coalesced, run_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
@@ -183,7 +184,7 @@ class RunController:
         what = point_noun(run.config.unit, self.workspace.dataset.interval_minutes)
         self.status.say(f"{run.n:,} {what}{how}")
         notices = [*run.notices, *dimension_notice(run, what)]
-        self.notices.text = "\n".join(f"• {notice}" for notice in notices)
+        self.notices.text = "\n".join(f"• {note[:1].upper()}{note[1:]}" for note in notices)
         count = len(notices)
         label = f"{count} {'note' if count == 1 else 'notes'} on this map"
         self.notes.param.update(label=label, visible=count > 0)
@@ -207,8 +208,9 @@ def dimension_notice(run: Run, what: str) -> list[str]:
     if found is None:
         return []
     drawn = run.y.shape[1]
+    kept = percent(float(np.nanmean(run.trust.kept)))
     return [
-        f"the {what} have about {found.value:.0f} dimensions (TWO-NN, 95 %: {found.low:.0f} to "
-        f"{found.high:.0f}; the noise of readings counts, too), and this map has {drawn}: "
-        f"{np.nanmean(run.trust.kept):.0%} of the most similar {what} are neighbours on it"
+        f"the {what} differ in about {found.value:.0f} dimensions (TWO-NN, 95 % sure: "
+        f"{found.low:.0f} to {found.high:.0f}, noise included); this map has {drawn}, and "
+        f"{kept} of the most similar {what} are side by side on it"
     ]

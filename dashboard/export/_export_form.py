@@ -219,7 +219,8 @@ class ExportForm:
             coloring=explorer.label_coloring() if self.kind.value in ("map", "grid") else None,
             in_view=self.in_view.visible and self.in_view.value,
             compared=self._compared() if self.kind.value == "grid" else (),
-            remarks=self._remarks() if self.kind.value == "report" else Remarks(),
+            marked=tuple(explorer.listed_rows().tolist()) if explorer.lists_unusual else (),
+            remarks=self._remarks() if self.kind.value in ("report", "points") else Remarks(),
             backend=explorer.run.neighbors.backend if self.scope.value else None,
         )
 

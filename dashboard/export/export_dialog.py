@@ -43,7 +43,6 @@ class ExportDialog:
             size="small",
             margin=(0, 6),
             align="center",
-            description="Export figures, tables or a report; reproduce or restore a run",
             sx={"color": "var(--wf-ink)"},
             stylesheets=[NOT_ON_PHONES],
         )

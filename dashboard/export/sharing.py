@@ -14,6 +14,7 @@ from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer, Step, UndoHistory, ViewState
 from dashboard.state.session_file import write_session
 from dashboard.state.view_state import REMEMBERED
+from dashboard.theme import NOT_ON_PHONES
 from dashboard.widgets import CopyText, PlainText, column, make_dialog
 
 # The library puts the tooltip to the right, over the next button: put it below.
@@ -55,8 +56,12 @@ class Sharing:
         explorer.param.watch(remember, list(REMEMBERED))
         explorer.flagged.param.watch(remember, "worklist")
         self.bar = pn.Row(
-            self._button("undo", "Undo (Ctrl+Z)", self.undo, self.history.param.can_undo),
-            self._button("redo", "Redo (Ctrl+Shift+Z)", self.redo, self.history.param.can_redo),
+            pn.Row(
+                self._button("undo", "Undo (Ctrl+Z)", self.undo, self.history.param.can_undo),
+                self._button("redo", "Redo (Ctrl+Shift+Z)", self.redo, self.history.param.can_redo),
+                margin=0,
+                stylesheets=[NOT_ON_PHONES],
+            ),
             self._button("share", "Share or save", self.open),
             margin=0,
             align="center",

@@ -32,8 +32,8 @@ def kwh_text(difference: Difference) -> str:
     one, two = difference.first.mean, difference.second.mean
     clear = "" if difference.p <= CLEAR else ", no clear difference"
     return (
-        f"{one:.1f} kWh a day against {two:.1f}: {difference.difference:+.1f} "
-        f"(95 %: {difference.low:+.1f} to {difference.high:+.1f}; p {p_text(difference.p)}{clear})"
+        f"{one:.1f} kWh a day against {two:.1f}: {_signed(difference.difference)} (95 % sure: "
+        f"{_signed(difference.low)} to {_signed(difference.high)}; p {p_text(difference.p)}{clear})"
     )
 
 
@@ -67,6 +67,10 @@ def attributes_text(found: GroupComparison) -> str:
     return "\n".join(
         ["Nothing is clearly more or less frequent. The largest differences:", *largest]
     )
+
+
+def _signed(kwh: float) -> str:
+    return f"{kwh:+.1f}".replace("-", "−")
 
 
 def p_text(p: float) -> str:

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from core.embedding import METHODS
@@ -28,7 +29,7 @@ from core.figures import draw_map_grid
 from core.progress import Progress
 from core.readings import Dataset
 from core.runs import Run, RunConfig, Runner, Store
-from core.runs.anomaly_stage import stored_anomalies
+from core.runs.anomaly_stage import UNITS, stored_anomalies
 from core.scene import Coloring, MapScene, map_scene
 from core.scene.coloring import HDR, OF_EACH_MAP, OTHERS_NAME, choices
 from core.study.run_report import Remarks, make_report, report_plan
@@ -36,7 +37,9 @@ from dashboard.jobs._job import Limits
 from dashboard.jobs.session_pool import FollowedJob, SessionPool
 from dashboard.jobs.workspace import WorkspacePaths
 from dashboard.state.map_colors import GROUPS, IN_NO_GROUP
+from dashboard.state.point_facts import point_noun
 from dashboard.state.saved_groups import SEVERAL
+from dashboard.state.unusual_homes import UNUSUAL_MARKS
 from dashboard.state.view_state import ViewState, runs_to_rows
 
 if TYPE_CHECKING:
@@ -48,6 +51,8 @@ _TABLES = {"CSV (zipped with its description)": "zip", "Parquet": "parquet"}
 # Distributions of more points are a file that nobody opens.
 MOST_DISTRIBUTIONS = 1_000
 MOST_EDGES = 10_000_000
+# What a table of points tells of what is unusual about a home.
+FOUND = ("score", "q", "stability", "detector", "reason", "since", "kwh_per_week")
 _LIMITS = Limits(seconds=900.0, memory_mb=6_000.0)
 
 
@@ -109,12 +114,14 @@ class ExportRequest:
         The points that it shows, where it does not show all.
     coloring : Coloring, optional
         Colours of a map that its run does not know of, such as of saved groups.
+    marked : tuple of int
+        The unusual homes, the first of which a map marks in place of what is isolated on it.
     in_view : bool
         Whether a map is cut to the part that is visible on the page.
     compared : tuple of (method, search title, config)
         The runs of a grid.
     remarks : Remarks
-        For a report.
+        For a report; the notes are for a table of points, too.
     backend : str, optional
         A report of the run's own method and this backend alone; else of all.
     """
@@ -128,6 +135,7 @@ class ExportRequest:
     privacy: Privacy = "keep"
     rows: tuple[int, ...] = ()
     coloring: Coloring | None = None
+    marked: tuple[int, ...] = ()
     in_view: bool = False
     compared: tuple[tuple[str, str, RunConfig], ...] = ()
     remarks: Remarks = field(default_factory=Remarks)
@@ -171,8 +179,9 @@ def make_export(request: ExportRequest, progress: Progress) -> str:
         write = write_zip if path.suffix == ".zip" else write_frame
         write(table, path, provenance.to_json())
     elif path.suffix == ".html":
-        title = f"{METHODS[run.config.method].title} of {run.n:,} {run.config.unit}"
-        scene = _scene(request, run, dataset.interval_minutes)
+        what = point_noun(run.config.unit, dataset.interval_minutes)
+        title = f"{METHODS[run.config.method].title} of {run.n:,} {what}"
+        scene = _map_scene(request, run, dataset.interval_minutes)
         write_interactive_map(scene, path, provenance, title=title)
     else:
         figure = _figure(request, run, anonymous, runner)
@@ -226,6 +235,15 @@ def _scene(request: ExportRequest, run: Run, interval_minutes: int) -> MapScene:
     return scene.with_(labelled="labels" in view.layers)
 
 
+def _map_scene(request: ExportRequest, run: Run, interval_minutes: int) -> MapScene:
+    """The map of the page, with the marks that it has there."""
+    scene = _scene(request, run, interval_minutes)
+    if not request.marked:
+        return scene
+    marked = np.array(request.marked[: run.config.n_anomalies], np.int64)
+    return scene.with_(marked=marked, mark_name=UNUSUAL_MARKS)
+
+
 def _numbered(coloring: Coloring) -> Coloring:
     """Colours of groups under numbers: their names are the analyst's own and may name people."""
     ours = (SEVERAL, IN_NO_GROUP, OTHERS_NAME)
@@ -239,7 +257,7 @@ def _numbered(coloring: Coloring) -> Coloring:
 def _figure(request: ExportRequest, run: Run, anonymous: Anonymous, runner: Runner) -> "Figure":
     dataset, paper, view = anonymous.dataset, request.paper, request.view
     if request.kind == "map":
-        scene = _scene(request, run, dataset.interval_minutes)
+        scene = _map_scene(request, run, dataset.interval_minutes)
         return map_figure(scene, paper=paper, ranges=view.ranges if request.in_view else None)
     if request.kind == "grid":
         return _grid(request, anonymous, runner)
@@ -255,13 +273,19 @@ def _figure(request: ExportRequest, run: Run, anonymous: Anonymous, runner: Runn
 
 def _change(runner: Runner, config: RunConfig, row: int) -> date | None:
     """The day on which a point's household changed, where that was looked for."""
+    judged = _judged(runner, config)
+    since = "" if judged is None else judged["since"].iat[row]
+    return date.fromisoformat(since) if since and isinstance(since, str) else None
+
+
+def _judged(runner: Runner, config: RunConfig) -> pd.DataFrame | None:
+    """What was found out about the household of every point, where that was looked for."""
     store = runner.store
     found = None if store is None else stored_anomalies(runner.dataset, config, store)
     if found is None:
         return None
-    household = runner.run(config).units["household"].iat[row]
-    since = found.table.loc[found.table["household"] == household, "since"]
-    return date.fromisoformat(since.iat[0]) if len(since) and since.iat[0] else None
+    table = found.table.set_index("household")
+    return table.reindex(runner.run(config).units["household"]).reset_index()
 
 
 def _grid(request: ExportRequest, anonymous: Anonymous, runner: Runner) -> "Figure":
@@ -289,7 +313,9 @@ def _grid(request: ExportRequest, anonymous: Anonymous, runner: Runner) -> "Figu
 def _table(request: ExportRequest, run: Run, anonymous: Anonymous, runner: Runner) -> pd.DataFrame:
     if request.kind == "points":
         chosen = runs_to_rows(request.view.chosen, run.n)
-        return point_table(run, chosen=chosen, by_rank=anonymous.by_rank)
+        return point_table(
+            run, chosen=chosen, found=_found(request, anonymous, runner), by_rank=anonymous.by_rank
+        )
     if request.kind == "edges":
         if run.neighbors.indices.size > MOST_EDGES:
             raise InputError(
@@ -306,6 +332,20 @@ def _table(request: ExportRequest, run: Run, anonymous: Anonymous, runner: Runne
     if anonymous.by_rank:
         rows = tuple(sorted(rows, key=lambda row: int(run.hdr.rank[row])))
     return distribution_table(run, anonymous.dataset, runner.cube(request.view.config), rows)
+
+
+def _found(request: ExportRequest, anonymous: Anonymous, runner: Runner) -> pd.DataFrame:
+    """What the page knows of points beside their places: what is unusual, and the notes."""
+    config = request.view.config
+    judged = _judged(runner, config) if config.unit in UNITS else None
+    columns = {}
+    if judged is not None:
+        reasons = judged["reason"].map(anonymous.text, na_action="ignore")
+        columns = {name: judged[name] for name in FOUND} | {"reason": reasons}
+    if request.privacy == "keep":  # notes may name people
+        labels, notes = runner.run(config).units["label"], request.remarks.notes
+        columns["note"] = pd.Series([notes.get(label, "") for label in labels])
+    return pd.DataFrame(columns)
 
 
 def _rows(request: ExportRequest) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from dashboard.state.flagged_homes import FlaggedHomes
 from dashboard.state.point_facts import PointFacts, rows_of
 from dashboard.state.saved_groups import whole_letters
 from dashboard.state.session_file import MAXIMUM_NOTE, MAXIMUM_NOTES
-from dashboard.state.unusual_homes import BY_EVIDENCE, BY_SIZE, UnusualHomes
+from dashboard.state.unusual_homes import BY_EVIDENCE, BY_SIZE, UNUSUAL_MARKS, UnusualHomes
 from dashboard.state.view_state import (
     LAYERS,
     MAXIMUM_PINS,
@@ -30,7 +30,6 @@ from dashboard.state.view_state import (
 
 # The two lists of points worth a look, and what the legend calls the marks of the first.
 UNUSUAL, ISOLATED = "unusual", "isolated"
-_UNUSUAL_MARKS = "unusual homes"
 
 
 class Explorer(PointFacts):
@@ -306,7 +305,7 @@ class Explorer(PointFacts):
             chosen=chosen,
             labelled="labels" in self.layers,
             marked=self.listed_rows()[: self.run.config.n_anomalies],
-            mark_name=_UNUSUAL_MARKS if self.lists_unusual else self._base.mark_name,
+            mark_name=UNUSUAL_MARKS if self.lists_unusual else self._base.mark_name,
             contours=contour_lines(self.run.hdr, safe=self.safe_colors) if contours else (),
         )
 

@@ -7,13 +7,18 @@ import pandas as pd
 
 from core.anomalies import explain
 from core.runs import Run
-from core.scene.coloring import level_text
+from core.scene.coloring import LEVEL_NAMES, level_text
 from core.slots import parse_slots
 from dashboard.state.map_colors import BETWEEN, SEGMENTS, MapColors
 
 
 class PointFacts(MapColors):
     """The run on the map and its colours, and what they tell about a row or some rows."""
+
+    @property
+    def interval(self) -> str:
+        """What the time of one reading is called."""
+        return interval_noun(self.dataset.interval_minutes)
 
     def label(self, row: int) -> str:
         """The name of a point on this map."""
@@ -32,7 +37,7 @@ class PointFacts(MapColors):
         """Where a point stands, in words."""
         unit = self.run.units.iloc[row]
         return (
-            f"mean {unit['mean_kwh']:.3g} kWh per interval · {unit['m']:,} readings\n"
+            f"mean {unit['mean_kwh']:.2g} kWh per {self.interval} · {unit['m']:,} readings\n"
             f"Isolated on this map: rank {self.run.hdr.rank[row]:,} of {self.run.n:,} · "
             f"{level_text(self.run.hdr.labels[row])}"
         )
@@ -83,7 +88,7 @@ class PointFacts(MapColors):
             {
                 "rank": run.hdr.rank[rows],
                 "what": units["label"],
-                "density region": [level_text(label) for label in run.hdr.labels[rows]],
+                "density band": [LEVEL_NAMES[level] for level in run.hdr.level[rows]],
                 "mean kWh": units["mean_kwh"],
                 "readings": units["m"],
             }
@@ -109,7 +114,12 @@ def point_noun(unit: str, interval_minutes: int) -> str:
     """What the points of a map are, in words."""
     if unit in ("profiles", "households"):
         return "households"
-    return {30: "half-hours", 60: "hours", 15: "quarter-hours"}.get(interval_minutes, "intervals")
+    return f"{interval_noun(interval_minutes)}s"
+
+
+def interval_noun(interval_minutes: int) -> str:
+    """What the time of one reading is called."""
+    return {30: "half-hour", 60: "hour", 15: "quarter-hour"}.get(interval_minutes, "interval")
 
 
 def rows_of(run: Run, labels: Sequence[str]) -> list[int]:

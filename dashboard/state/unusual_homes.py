@@ -12,6 +12,8 @@ from core.runs import Run
 BY_EVIDENCE, BY_SIZE = "evidence", "size"
 # A list of which a tenth is false is one to act on.
 SURE_Q = 0.1
+# What the points that a map marks are called where they are these.
+UNUSUAL_MARKS = "unusual homes"
 
 
 @dataclass(frozen=True, eq=False)

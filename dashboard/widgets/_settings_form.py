@@ -65,7 +65,7 @@ def _field(setting: Parameter) -> dict[str, Any]:
     unit = f", {setting.unit}" if setting.unit else ""
     return {
         "name": setting.name,
-        "label": setting.name.replace("_", " ") + unit,
+        "label": setting.name.replace("_", " ").capitalize() + unit,
         "help": setting.help,
         "kind": setting.kind.__name__,
         "choices": list(setting.choices),

@@ -14,6 +14,8 @@ COMPACT = """
 .tabulator-row, .tabulator-cell {min-height: 26px !important}
 .tabulator-cell {padding: 3px 6px !important}
 .tabulator-row.tabulator-selected .tabulator-cell {color: var(--wf-paper) !important}
+.tabulator-row:not(.tabulator-selected):hover {background: var(--wf-line) !important}
+.tabulator-row:not(.tabulator-selected):hover .tabulator-cell {color: var(--wf-ink) !important}
 .tabulator-footer {font-size: 12px}
 .tabulator-footer .tabulator-page {padding: 2px 8px !important}
 .tabulator-header-filter input {padding: 1px 4px !important}

@@ -1,6 +1,6 @@
 const FIELD = `flex: 1; min-width: 0; resize: none; padding: 7px 9px; border-radius: 4px;
   border: 1px solid color-mix(in srgb, currentColor 30%, transparent); background: transparent;
-  color: inherit; font: 0.8rem/1.45 ui-monospace, monospace; white-space: pre; overflow: auto`
+  color: inherit; font: 0.8rem/1.45 ui-monospace, monospace; white-space: pre`
 const BUTTON = `padding: 6px 14px; border-radius: 4px; border: 1px solid currentColor; cursor: pointer;
   background: transparent; color: inherit; font: 500 0.8rem/1.5 inherit; align-self: flex-start`
 
@@ -18,6 +18,7 @@ export function render({model}) {
     const {origin, pathname} = window.location
     field.value = model.is_query && model.text ? origin + pathname + model.text : model.text
     field.rows = model.lines
+    field.style.overflow = model.lines > 1 ? "auto" : "hidden"  // a scrollbar would hide one line
     field.setAttribute("aria-label", model.label)
     button.textContent = "Copy"
     button.disabled = !model.text

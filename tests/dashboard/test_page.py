@@ -294,16 +294,16 @@ def test_another_method_draws_another_map(driver):
     driver.choose("Map by", "Laplacian eigenmaps")
     driver.wait_until("plot.below[0].axis_label == 'Laplacian eigenmaps 1'")
     driver.choose("Neighbours by", "k-d tree")
-    expect(driver.page.get_by_label("epsilon", exact=True)).to_be_visible()
+    expect(driver.page.get_by_label("Epsilon", exact=True)).to_be_visible()
     driver.choose("Map by", "ISOMAP")
     driver.wait_until("plot.below[0].axis_label == 'ISOMAP 1'")
     driver.choose("Neighbours by", "Automatic")
-    expect(driver.page.get_by_label("epsilon", exact=True)).to_have_count(0)
+    expect(driver.page.get_by_label("Epsilon", exact=True)).to_have_count(0)
 
 
 def test_a_setting_is_typed_and_stepped_within_its_bounds(driver, dataset, result):
     driver.choose("Neighbours by", "k-d tree")
-    epsilon = driver.page.get_by_role("spinbutton", name="epsilon")
+    epsilon = driver.page.get_by_role("spinbutton", name="Epsilon")
     for typed, shown in (("-3", "0.0"), ("0,2", "0.2"), ("many", "0.2")):
         epsilon.fill(typed)
         epsilon.press("Enter")
@@ -313,7 +313,7 @@ def test_a_setting_is_typed_and_stepped_within_its_bounds(driver, dataset, resul
     epsilon.fill("1.5")
     epsilon.press("ArrowDown")
     expect(epsilon).to_have_value("1.4")
-    leaf_size = driver.page.get_by_role("spinbutton", name="leaf size")
+    leaf_size = driver.page.get_by_role("spinbutton", name="Leaf size")
     leaf_size.fill("1,000")
     leaf_size.press("Enter")
     expect(leaf_size).to_have_value("1000")
@@ -338,7 +338,7 @@ def test_a_setting_says_what_it_is_for(driver):
     expect(about).to_be_hidden()
     driver.button("About epsilon").press("Enter")
     expect(about).to_be_visible()
-    expect(driver.page.get_by_label("epsilon", exact=True)).to_have_accessible_description(
+    expect(driver.page.get_by_label("Epsilon", exact=True)).to_have_accessible_description(
         re.compile(r"^A distance found is at most")
     )
     driver.choose("Neighbours by", "Automatic")

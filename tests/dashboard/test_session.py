@@ -32,7 +32,8 @@ dataset = Dataset.open(sys.argv[1])
 run = Runner(dataset).run(RunConfig())
 
 def make_and_dispose():
-    session, document = Session(dataset), Document()
+    session, document = Session(), Document()
+    session.fill(dataset)
     session.page.explorer.show(run)
     session.view.server_doc(document)
     assert session.page.map.figure is not None
@@ -58,7 +59,8 @@ def test_a_session_that_is_disposed_of_is_forgotten(demo_path):
 
 @pytest.fixture
 def session(tmp_path):
-    session = Session(make_demo(tmp_path / "demo", households=12, days=21, seed=1))
+    session = Session()
+    session.fill(make_demo(tmp_path / "demo", households=12, days=21, seed=1))
     yield session
     session.dispose()
 

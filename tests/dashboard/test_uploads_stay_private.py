@@ -57,7 +57,9 @@ def session(demo_path, shared, turns, monkeypatch):
     pool = WorkerPool(1)
     monkeypatch.setattr(run_jobs, "pool", lambda: pool)
     monkeypatch.setattr(session_module, "schedule_on", lambda doc: turns)
-    yield Session(Dataset.open(demo_path))
+    session = Session()
+    session.fill(Dataset.open(demo_path))
+    yield session
     pool.close()
 
 

@@ -163,7 +163,7 @@ def test_a_run_says_when_density_misses_what_is_surprising(demo):
     score = found.surprise.score
     standing_out = {point for point in np.argsort(-score)[:4] if score[point] >= 3}
     unseen = standing_out - set(np.argsort(found.hdr.density)[:8])
-    said = any("does not see" in notice for notice in found.notices)
+    said = any("not isolated on this map" in notice for notice in found.notices)
     assert said == (len(unseen) > len(standing_out) / 2)
 
 

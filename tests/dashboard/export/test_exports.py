@@ -10,14 +10,17 @@ import pandas as pd
 import pytest
 from export_runs import HOSTILE, hostile_dataset
 
+from core.anomalies import Anomalies
 from core.errors import InputError
 from core.export import Paper, read_provenance
 from core.progress import silent
 from core.runs import RunConfig, run
+from core.runs.anomaly_stage import STAGE, anomaly_digest, pack_anomalies
+from core.study.run_report import Remarks
 from core.worklist import Worklist
 from dashboard.export._import_file import ImportPanel
 from dashboard.jobs import SessionFolder
-from dashboard.jobs.export_jobs import KINDS, MOST_DISTRIBUTIONS, ExportRequest, make_export
+from dashboard.jobs.export_jobs import FOUND, KINDS, MOST_DISTRIBUTIONS, ExportRequest, make_export
 from dashboard.jobs.workspace import WorkspacePaths
 from dashboard.state import Explorer, ViewState
 from dashboard.state.session_file import write_session
@@ -112,6 +115,48 @@ def test_every_kind_is_made_and_leads_back(request_of, result, kind, suffix, tmp
     assert found.view["selected"] == int(result.hdr.anomalies[0])
     if kind == "points" and suffix == "parquet":
         assert np.flatnonzero(pd.read_parquet(path)["selected"]).tolist() == [1, 2]
+
+
+def test_a_table_of_points_tells_what_is_unusual_and_the_notes(request_of, paths, result):
+    dataset, store = paths.open()
+    judged = pd.DataFrame(
+        {
+            "household": result.units["household"].to_numpy()[::-1],
+            "rank": np.arange(1, result.n + 1),
+            **{name: np.linspace(0.1, 0.9, result.n) for name in FOUND},
+            "detector": "meter",
+            "reason": "Reads 0",
+            "since": "2010-05-03",
+        }
+    )
+    found = Anomalies(judged, {}, pd.DataFrame({"zeros": np.zeros(result.n)}))
+    store.put(STAGE, anomaly_digest(dataset, CONFIG), pack_anomalies(found))
+    judged = judged.set_index("household")
+    label = result.units["label"].iat[2]
+    remarks = Remarks(notes={label: "ask Smith"})
+    request = request_of("points", "parquet", remarks=remarks)
+    table = pd.read_parquet(make_export(request, silent)).set_index("household")
+    for column in FOUND:
+        expected = judged[column].reindex(table.index)
+        pd.testing.assert_series_equal(table[column], expected, check_dtype=False)
+    assert table["note"].tolist() == ["ask Smith" if row == 2 else "" for row in range(result.n)]
+    hashed = pd.read_parquet(make_export(replace(request, privacy="hash"), silent))
+    assert "note" not in hashed
+    assert hashed["q"].tolist() == table.sort_values("rank")["q"].tolist()
+
+
+def test_a_map_marks_the_homes_that_the_page_marks(request_of, result):
+    isolated = set(result.hdr.anomalies.tolist())
+    other = next(row for row in range(result.n) if row not in isolated)
+    view = {"layers": ("points", "labels")}
+    text = Path(
+        make_export(request_of("map", "svg", view=view, marked=(other,)), silent)
+    ).read_text()
+    assert "unusual homes" in text
+    assert "isolated on" not in text
+    text = Path(make_export(request_of("map", "svg", view=view), silent)).read_text()
+    assert "isolated on" in text
+    assert "unusual homes" not in text
 
 
 def test_colours_that_would_identify_are_replaced(request_of):

@@ -31,7 +31,7 @@ def form(told) -> SettingsForm:
 def test_fields_say_what_they_are(form):
     assert form.fields[0] == {
         "name": "ef_search",
-        "label": "ef search, points",
+        "label": "Ef search, points",
         "help": "how wide",
         "kind": "int",
         "choices": [],
