@@ -3,7 +3,8 @@
 The objective and its parameters are umap-learn's: an edge is drawn in a share of the epochs that is
 its weight over the largest one, each time pulls both its ends together from either end, and each
 end is pushed away from five points drawn at random; gradients are clipped at 4 and the step falls
-from 1 to 0.
+from 1 to 0. It falls as the square of the share of epochs that is left, umap-learn's as that share
+itself: more epochs then have a small step, in which what the random draws have stirred up settles.
 
 umap-learn lets its threads move the same points at once. Here the points are dealt at random into
 blocks, and an epoch has rounds like those of a tournament: in a round each block meets one other,
@@ -179,7 +180,7 @@ def _run_epoch(
 ) -> None:
     """Draw the edges of one epoch, round by round."""
     before = y.copy()
-    step = np.float32(1 - (epoch - 1) / epochs)
+    step = np.float32((1 - (epoch - 1) / epochs) ** 2)
 
     def work(pair: tuple[int, int]) -> None:
         at = pair[0] * BLOCKS + pair[1]

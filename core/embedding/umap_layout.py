@@ -82,8 +82,8 @@ class UMAP(Method):
         return laid_out * each + (n - laid_out) * _SECONDS_PER_PLACED
 
     def revision(self, settings: Mapping[str, Value], n: int) -> int:
-        """Version 0.1 had umap-learn lay out all maps."""
-        return int(_in_parallel(min(n, int(settings["landmarks"]) or n), settings))
+        """Version 0.1 had umap-learn lay out all maps; then our step fell in a straight line."""
+        return 2 if _in_parallel(min(n, int(settings["landmarks"]) or n), settings) else 0
 
     def fit(self, request: EmbeddingRequest) -> Embedding:
         """Lay out all points, or a sample that places the others."""

@@ -33,6 +33,8 @@ CHUNK_BYTES = 4096
 TILE = 96
 # Differences refined between two reports of progress, about a tenth of a second.
 _WORK = 100_000_000
+# Columns from which pairs that both rows list are worth finding: each is then compared once.
+_MUTUAL_FROM = 1_024
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +222,11 @@ def refine_float64(
     candidates = np.ascontiguousarray(candidates, dtype=np.int32)
     everything = np.arange(first, first + len(candidates))
     sums = np.empty(candidates.shape)
+    compared = candidates
+    if rows.x.shape[1] >= _MUTUAL_FROM:
+        # A sum does not depend on the order of its two rows.
+        mutual = _mutual_places(candidates, first)
+        compared = np.where(mutual < 0, candidates, np.int32(-1))
 
     def fill(piece: slice) -> None:
         candidate_sums(
@@ -228,7 +235,7 @@ def refine_float64(
             rows.weights,
             rows.norm,
             everything[piece],
-            candidates[piece],
+            compared[piece],
             sums[piece],
         )
 
@@ -243,5 +250,23 @@ def refine_float64(
         progress=progress,
         message="refining the nearest",
     )
+    if compared is not candidates:
+        known = mutual >= 0
+        sums[known] = sums.ravel()[mutual[known]]
     order = np.lexsort((candidates, sums))[:, :k]
     return np.take_along_axis(candidates, order, axis=1), np.take_along_axis(sums, order, axis=1)
+
+
+@njit(cache=True, nogil=True)
+def _mutual_places(candidates, first):  # type: ignore[no-untyped-def]
+    """For pairs that an earlier row lists too, its flat place in ``candidates``; else −1."""
+    places = np.full(candidates.shape, -1, np.int64)
+    for r in range(candidates.shape[0]):
+        for c in range(candidates.shape[1]):
+            earlier = candidates[r, c] - first
+            if 0 <= earlier < r:
+                for place in range(candidates.shape[1]):
+                    if candidates[earlier, place] == first + r:
+                        places[r, c] = earlier * candidates.shape[1] + place
+                        break
+    return places

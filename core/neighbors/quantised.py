@@ -37,7 +37,7 @@ from core.progress import Progress, part, silent
 _PAYS_FROM = 2**33
 _WIDTH_FROM = 2_048
 # Rows that choose the unit.
-_SAMPLE = 64
+_SAMPLE = 16
 _LARGEST = 255.0
 
 

@@ -112,7 +112,7 @@ def slow_twin(start: np.ndarray, graph: csr_array, epochs: int, seed: int) -> np
     n = len(y)
     pairs = [pair for some in optimiser.rounds(optimiser.BLOCKS) for pair in some]
     for epoch in range(1, epochs):
-        before, step = y.copy(), 1 - (epoch - 1) / epochs
+        before, step = y.copy(), (1 - (epoch - 1) / epochs) ** 2
         for first, second in pairs:
             at = first * optimiser.BLOCKS + second
             key = (seed * epochs + epoch) * optimiser.BLOCKS**2 + at

@@ -13,7 +13,13 @@ from core.errors import Cancelled, InputError
 from core.neighbors import BACKENDS, Neighbors, find_neighbors
 from core.neighbors._tiles import difference_tiles, make_tiles, product_tiles
 from core.neighbors.annoy_trees import Annoy
-from core.neighbors.kernels import candidate_sums, pair_sum, prepare, tile_sums
+from core.neighbors.kernels import (
+    candidate_sums,
+    pair_sum,
+    prepare,
+    refine_float64,
+    tile_sums,
+)
 from core.vectors import Vectors
 
 
@@ -238,6 +244,29 @@ def test_candidate_sums_are_pair_sums_bit_for_bit(length, distance, itemsize):
         for i, near in zip(some, candidates, strict=True)
     ]
     np.testing.assert_array_equal(out, truth)
+
+
+@pytest.mark.parametrize("distance", NORMED)
+@pytest.mark.parametrize("first", [0, 7])
+def test_pairs_that_both_rows_list_are_refined_as_if_by_one(first, distance):
+    rng = np.random.default_rng(first)
+    n, m, k = 20, 13, 6
+    x = np.exp(rng.normal(0, 9, (n, 1100))).astype(np.float32)[rng.integers(0, 15, n)]
+    rows = prepare(Vectors.from_array(x, distance=distance))
+    # Most of all others, so that most pairs are listed twice; some places are free.
+    others = [np.delete(np.arange(n), i) for i in range(first, first + m)]
+    candidates = np.array([rng.permutation(each)[:15] for each in others], np.int32)
+    candidates[:, -2:] = -1
+    indices, sums = refine_float64(rows, candidates, k, first=first, threads=2)
+    for i, near, found, apart in zip(
+        range(first, first + m), candidates, indices, sums, strict=True
+    ):
+        truth = sorted(
+            (pair_sum(rows.x, i, j, rows.bounds, rows.weights, rows.norm), j)
+            for j in near
+            if j >= 0
+        )
+        assert list(zip(apart, found, strict=True)) == truth[:k]
 
 
 def test_counts_without_the_machine_instruction(tmp_path):
