@@ -241,7 +241,7 @@ class DatasetPage:
 
         self.explorer.param.watch(tell, "run")
         color_by = pmui.Select.from_param(
-            choice.color_by, width=124, size="small", margin=(7, 0, 3, 10), align="center"
+            choice.color_by, width=112, size="small", margin=(7, 0, 3, 10), align="center"
         )
         return column(
             wrapped_row(made, self.run_controller.line, safe_colors, layers),

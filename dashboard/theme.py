@@ -15,7 +15,7 @@ from core.theme import (
 )
 
 # Pixels that the panes beside and below the map have when the page is first opened.
-DETAIL_WIDTH, DRAWER_HEIGHT = 380, 200
+DETAIL_WIDTH, DRAWER_HEIGHT = 380, 180
 
 # The library greys the page out until its last plot is drawn: let the wheel turn in the bar, and
 # the page be seen. What is clicked before that would be lost, so the cover stays, unless the server

@@ -1,8 +1,8 @@
 const STYLE = `
   .legend {display: flex; flex-wrap: wrap; align-items: center; gap: 0 2px; font-size: var(--wf-small-size)}
   .title {font-weight: 600; margin-right: 4px}
-  button {display: inline-flex; align-items: center; gap: 5px; font: inherit; color: inherit;
-    background: none; border: 1px solid transparent; border-radius: 12px; padding: 1px 6px 1px 4px;
+  button {display: inline-flex; align-items: center; gap: 4px; font: inherit; color: inherit;
+    background: none; border: 1px solid transparent; border-radius: 12px; padding: 1px 4px 1px 3px;
     cursor: pointer; max-width: 190px; white-space: nowrap}
   button:hover {border-color: color-mix(in srgb, currentColor 35%, transparent)}
   button:focus-visible {outline: 2px solid var(--wf-accent)}
@@ -11,7 +11,7 @@ const STYLE = `
     border: 1px solid color-mix(in srgb, currentColor 45%, transparent)}
   .name {overflow: hidden; text-overflow: ellipsis}
   .note {color: var(--wf-quiet)}
-  .mark {display: inline-flex; align-items: center; gap: 5px; padding: 1px 6px; white-space: nowrap}
+  .mark {display: inline-flex; align-items: center; gap: 5px; padding: 1px 4px; white-space: nowrap}
   .diamond {width: 8px; height: 8px; transform: rotate(45deg); border: 1.5px solid currentColor}
   .scale {display: flex; flex-direction: column; width: 240px; margin-right: 8px}
   .bar {height: 10px; border-radius: 2px}

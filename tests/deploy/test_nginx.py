@@ -131,7 +131,7 @@ def is_given_up(connection: socket.socket) -> bool:
     return True
 
 
-MARK = "this entry was stored by the test"
+MARK = "This entry was stored by the test"
 
 
 def test_both_processes_wait_for_one_computation_and_read_it(site, demo_path):

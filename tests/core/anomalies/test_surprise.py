@@ -304,7 +304,7 @@ def test_the_window_of_chosen_slots_in_words():
     chosen = np.ones((1, 49), np.float32)
     surprise = Surprise(np.ones(1), np.array([8]), np.array([4]), chosen, chosen)
     said = explain(surprise, 0, slots=evenings.ravel(), interval_minutes=60)
-    assert said.startswith("Tue 18:00–22:00, demand is higher")
+    assert said.startswith("Tue 18:00–22:00, uses more than similar ones")
     single = Surprise(np.ones(1), np.zeros(1, int), np.ones(1, int), chosen[:, :1], -chosen[:, :1])
     assert explain(single, 0, interval_minutes=30) == "uses less than similar ones"
 

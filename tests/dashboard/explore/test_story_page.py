@@ -8,6 +8,7 @@ import pytest
 from page_driver import MINUTE, Driver
 from playwright.sync_api import expect
 
+from core.anomalies.words import q_words
 from core.figures.calendar import demand_calendar
 
 pytestmark = pytest.mark.browser
@@ -40,7 +41,8 @@ def test_the_story_tells_what_how_sure_and_since_when(driver, anomalies):
     first = anomalies.table.iloc[0]
     driver.expect_title(first["household"])
     page = driver.page
-    expect(page.get_by_text(re.compile(rf"\(q\).*Found by “{first['detector']}”"))).to_be_visible()
+    sure = rf"expected to be ordinary \(q {q_words(first['q'])}\)\. It stays .* in .* of trials"
+    expect(page.get_by_text(re.compile(sure))).to_be_visible()
     expect(page.get_by_role("heading", name="Why")).to_be_visible()
     found = anomalies.findings[first["household"]]
     if first["detector"] not in ("event", "rhythm"):

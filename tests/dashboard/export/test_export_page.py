@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 
 from core.export import read_config
 from core.export.table_files import read_csv
+from dashboard.jobs.export_jobs import FOUND
 
 pytestmark = pytest.mark.browser
 
@@ -130,15 +131,23 @@ def test_the_point_that_is_looked_at(exporter):
             assert image.width > 1000
 
 
-def test_tables_come_back_as_they_were(exporter, result):
+def test_tables_come_back_as_they_were(exporter, result, anomalies):
     exporter.choose("What", "Table of points")
     path = exporter.download()
     with zipfile.ZipFile(path) as archive:
         archive.extractall(exporter.directory)
     table = read_csv(exporter.directory / "wattfold-points-isomap.csv")
+    places = result.table()
     pd.testing.assert_frame_equal(
-        table.drop(columns="selected"), result.table(), check_dtype=False, check_exact=True
+        table[places.columns], places, check_dtype=False, check_exact=True
     )
+    # What the page lists as unusual, and the notes, of which there are none.
+    judged = anomalies.table.set_index("household").loc[places["household"], list(FOUND)]
+    judged = judged.replace("", None)
+    pd.testing.assert_frame_equal(
+        table[list(FOUND)], judged.reset_index(drop=True), check_dtype=False, check_exact=True
+    )
+    assert table["note"].isna().all()
     assert read_config(path) == result.config
     exporter.choose("What", "Table of neighbours")
     exporter.choose("Format", "Parquet")
