@@ -102,8 +102,8 @@ def inspect(
     Parameters
     ----------
     rows : int
-        How many rows of each table to look at; dates that can be read in several ways are decided
-        on all rows.
+        How many rows of each table to look at; how dates and numbers are written is decided on all
+        rows where the first ones do not tell.
     folder : path, optional
         Where to keep what is needed meanwhile; by default the system's temporary files.
 

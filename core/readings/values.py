@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.readings.cells import is_missing
 from core.readings.column_names import EXPORT_CODES, IMPORT_CODES, kinds
 from core.readings.columns import where
 from core.readings.energy_units import (
@@ -62,7 +63,7 @@ def describe_values(
         for name in columns[:500]
         for cell in source.column(name)[: 20_000 // len(columns) + 20]
     ]
-    if not source.is_parquet and all(map(str.isdecimal, cells)):
+    if not source.is_parquet and options.decimal is None and all(map(_is_whole, cells)):
         cells += _separated_cells(source, columns, staging)
     style = find_number_style(
         cells, where=where(source), decimal=options.decimal, energy_unit=options.energy_unit
@@ -70,19 +71,31 @@ def describe_values(
     return Values(style, _stated(source, columns, style, options))
 
 
-def _separated_cells(source: Source, columns: Sequence[str], staging: Staging) -> list[str]:
-    """Return numbers with points or commas from anywhere in a table whose first have none.
+def _is_whole(cell: str) -> bool:
+    return is_missing(cell) or cell.strip().lstrip("+-").isdecimal()
 
-    Homes that use little come first by chance; what separates thousands shows in others.
+
+def _separated_cells(source: Source, columns: Sequence[str], staging: Staging) -> list[str]:
+    """Return examples of numbers with points or commas from anywhere in a table.
+
+    Homes that use little come first by chance; what separates thousands shows in others. One
+    example per shape, such as ``1.011``: how many there are says nothing about how they are
+    written. Shapes of less than a hundredth of these numbers are left out: typing errors.
     """
     table, parameters = scan(source)
     cells = ", ".join(f"trim({position(source, name)}::VARCHAR)" for name in columns)
     with readable_errors(source.name):
-        found = staging.query(
-            f"""SELECT DISTINCT cell FROM (SELECT unnest([{cells}]) AS cell FROM {table})
-            WHERE regexp_full_match(cell, '[-+]?\\d+[., ’''\\x{{a0}}\\x{{202f}}][\\d.,]+')
-            ORDER BY cell LIMIT 10_000""",
-            parameters,
+        found = staging.watch(
+            lambda: staging.query(
+                f"""SELECT min(cell) AS example
+                FROM (SELECT unnest([{cells}]) AS cell FROM {table})
+                WHERE regexp_full_match(cell, '[-+]?\\d+[., ’''\\x{{a0}}\\x{{202f}}][\\d.,]+')
+                GROUP BY regexp_replace(cell, '[1-9]', '1', 'g')
+                QUALIFY count(*) >= 0.01 * sum(count(*)) OVER ()
+                ORDER BY example""",
+                parameters,
+            ),
+            staging.progress,
         )
     staging.discard_malformed()
     return [cell for (cell,) in found]

@@ -20,13 +20,13 @@ class VerdictField:
         self.explorer = explorer
         wide: dict[str, Any] = {"size": "small", "sizing_mode": "stretch_width"}
         self.verdict = pmui.Select(
-            label="Worklist (F)", options=_options(""), value=_NONE, margin=(6, 6, 4, 12), **wide
+            label="Worklist (F)", options=_options(""), value=_NONE, margin=(6, 12, 4, 12), **wide
         )
         self.words = pmui.TextInput(
             label="Verdict in own words",
             max_length=MOST_LETTERS,
             visible=False,
-            margin=(6, 12, 4, 6),
+            margin=(6, 12, 4, 0),
             **wide,
         )
         self.error = PlainText(

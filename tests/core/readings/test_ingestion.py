@@ -131,15 +131,32 @@ def test_wide_reads_decimal_commas_and_leaves_the_calendar_out(tmp_path):
 
 
 @pytest.mark.parametrize("sign", [",", ".", " "])
-def test_thousands_are_found_where_homes_that_use_little_come_first(sign, tmp_path):
-    hours = pd.date_range("2024-03-04", periods=2_100, freq="h").strftime("%Y-%m-%d %H:%M:%S")
-    small = [(f"A1;{hour};{100 + 37 * row % 700}") for row, hour in enumerate(hours)]
-    large = [(f"B2;{hour};{'1' + sign if row % 2 else ''}234") for row, hour in enumerate(hours)]
+@pytest.mark.parametrize("first", ["100", "NA", "-5"])
+def test_thousands_are_found_where_homes_that_use_little_come_first(sign, first, tmp_path):
+    hours = pd.date_range("2024-03-04", periods=2_600, freq="h").strftime("%Y-%m-%d %H:%M:%S")
+    small = [first, *(str(100 + 37 * row % 700) for row in range(1, 2_600))]
+    values = [1_000 + 37 * row % 2_600 for row in range(2_600)]
+    large = [f"{wh // 1000}{sign}{wh % 1000:03}" for wh in values]
+    rows = [f"A1;{hour};{wh}" for hour, wh in zip(hours, small, strict=True)]
+    rows += [f"B2;{hour};{wh}" for hour, wh in zip(hours, large, strict=True)]
     file = tmp_path / "wh.csv"
-    file.write_text("\n".join(["meter;time;Wh", *small, *large]) + "\n")
+    file.write_text("\n".join(["meter;time;Wh", *rows]) + "\n")
     dataset = ingest([file], tmp_path / "dataset")
-    assert dataset.health["rejected"] == 0
-    assert dataset.readings("B2").kwh.tolist() == [0.234, 1.234] * 1_050
+    assert dataset.health["rejected"] == (0 if first == "100" else 1)
+    assert dataset.readings("B2").kwh.tolist() == [wh / 1000 for wh in values]
+
+
+@pytest.mark.parametrize("error", ["0,5", "0,500", "1,234.5"])
+def test_a_typing_error_does_not_decide_how_numbers_are_written(error, tmp_path):
+    hours = pd.date_range("2024-03-04", periods=2_600, freq="h").strftime("%Y-%m-%d %H:%M:%S")
+    rows = [f"A1;{hour};0" for hour in hours]
+    expected = [(407 + 37 * row % 1_100) / 1_000 for row in range(2_599)]
+    rows += [f"B2;{hour};{kwh:.3f}" for hour, kwh in zip(hours[1:], expected, strict=True)]
+    file = tmp_path / "kwh.csv"
+    file.write_text("\n".join(["meter;time;kWh", *rows, f"B2;{hours[0]};{error}"]) + "\n")
+    dataset = ingest([file], tmp_path / "dataset")
+    assert dataset.health["rejected"] == 1
+    assert dataset.readings("B2").kwh.tolist() == expected
 
 
 def test_cer_times_and_allocation(tmp_path):
