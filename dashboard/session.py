@@ -1,6 +1,7 @@
 """A visitor's session: a frame that stays, and the page of one dataset in it."""
 
 import logging
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -46,19 +47,22 @@ class Session:
     def __init__(self) -> None:
         self.doc = pn.state.curdoc
         self.view = _make_frame()
-        self._is_filled = False
+        self.notice = PageNotice()
+        self._at_end = ExitStack()
 
     def fill(self, dataset: Dataset, *, link: str = "") -> None:
         """Make the page of a dataset, without a map."""
-        self.pool = SessionPool(run_jobs.pool(), schedule_on(self.doc))
         self.folder = SessionFolder()
-        self._is_filled = True
-        self.notice = PageNotice()
+        self._at_end.callback(self.folder.remove)
+        self.pool = SessionPool(run_jobs.pool(), schedule_on(self.doc))
+        self._at_end.callback(self.pool.cancel_all)
         self.appearance = Appearance()
         self.data = OpenDataDialog(
             self.pool, self.folder, self._show_other, closed=lambda: self.page.keys.restore_focus()
         )
         self.page = self._make_page(Workspace.of_server(dataset, self.pool), link)
+        # Panel does not get to the map: Bokeh has emptied the models between by then.
+        self._at_end.callback(lambda: self.page.map.streams.close())
         self.view.param.update(header=self.page.header(), main=self._main())
         # Scheduled: a browser that prefers dark says so while its page is still being drawn.
         self.view.param.watch(lambda _: self.pool.schedule(self._follow_theme), "dark_theme")
@@ -98,12 +102,7 @@ class Session:
     def dispose(self) -> None:
         """Cancel the session's jobs and remove its files."""
         _open_sessions.discard(self)
-        if not self._is_filled:
-            return
-        self.pool.cancel_all()
-        # Panel does not get to the map: Bokeh has emptied the models between by now.
-        self.page.map.streams.close()
-        self.folder.remove()
+        self._at_end.close()
 
 
 _open_sessions: set[Session] = set()
@@ -126,7 +125,10 @@ def tell_failure(error: BaseException) -> None:
 def dispose_all_sessions() -> None:
     """End all sessions, as when the server stops."""
     for session in list(_open_sessions):
-        session.dispose()
+        try:
+            session.dispose()
+        except Exception as error:
+            report_failure(_log, "cannot end a session", error)
 
 
 # The library's page with all files that it loads at its end: there, they do not keep the browser
@@ -205,12 +207,10 @@ def create_page(root: Path | None = None) -> pmui.Page:
     doc.config.update(reconnect_session=False, notifications=None, notify_connection_status=False)
     try:
         return _create_page(doc, Catalogue(root) if root else Catalogue.of_server())
-    except WattfoldError as error:
-        return _page_with_error(str(error))
     except Exception as error:
-        if not _is_served(doc):
+        if not (_is_served(doc) or isinstance(error, WattfoldError)):
             raise  # made to get warm: a server that cannot make its page does not start
-        return _page_with_error(report_failure(_log, "cannot make a page", error))
+        return _make_frame(main=_error_text(_words_of(error)))
 
 
 def _is_served(doc: Document) -> bool:
@@ -218,8 +218,11 @@ def _is_served(doc: Document) -> bool:
     return doc.session_context is not None and doc.session_context.server_context is not None
 
 
-def _page_with_error(text: str) -> pmui.Page:
-    return _make_frame(main=_error_text(text))
+def _words_of(error: Exception) -> str:
+    """Why there is no page."""
+    if isinstance(error, WattfoldError):
+        return str(error)
+    return report_failure(_log, "cannot make a page", error)
 
 
 def _error_text(text: str) -> list[pn.viewable.Viewable]:
@@ -249,10 +252,15 @@ def _create_page(doc: Document, catalogue: Catalogue) -> pmui.Page:
         try:
             fill()
         except Exception as error:
-            text = report_failure(_log, "cannot make a page", error)
-            session.view.main = _error_text(text)
+            session.view.main = [*_error_text(_words_of(error)), session.notice]
         else:
-            doc.add_next_tick_callback(show_map)
+            doc.add_next_tick_callback(show_map_served)
+
+    def show_map_served() -> None:
+        try:
+            show_map()
+        except Exception as error:
+            session.tell_failure(error)
 
     if _is_served(doc):
         # While the browser loads its files; its websocket is answered after that. In two steps, so

@@ -33,8 +33,8 @@ _PRIVACY = {
     "No ids": "drop",
 }
 _COLUMNS = (
-    "Columns that identify a household are left out, and a map that has their colours shows "
-    "density instead; saved groups get numbers for names."
+    "Columns that identify a household, and notes, are left out, and a map that has their colours "
+    "shows density instead; saved groups get numbers for names."
 )
 _ABOUT_PRIVACY = {
     "keep": "",
@@ -219,7 +219,7 @@ class ExportForm:
             coloring=explorer.label_coloring() if self.kind.value in ("map", "grid") else None,
             in_view=self.in_view.visible and self.in_view.value,
             compared=self._compared() if self.kind.value == "grid" else (),
-            marked=tuple(explorer.listed_rows().tolist()) if explorer.lists_unusual else (),
+            marked=tuple(explorer.listed_rows().tolist()) if explorer.lists_unusual else None,
             remarks=self._remarks() if self.kind.value in ("report", "points") else Remarks(),
             backend=explorer.run.neighbors.backend if self.scope.value else None,
         )

@@ -114,8 +114,9 @@ class ExportRequest:
         The points that it shows, where it does not show all.
     coloring : Coloring, optional
         Colours of a map that its run does not know of, such as of saved groups.
-    marked : tuple of int
-        The unusual homes, the first of which a map marks in place of what is isolated on it.
+    marked : tuple of int, optional
+        The unusual homes, where the page lists these: a map marks the first of them in place of
+        what is isolated on it.
     in_view : bool
         Whether a map is cut to the part that is visible on the page.
     compared : tuple of (method, search title, config)
@@ -135,7 +136,7 @@ class ExportRequest:
     privacy: Privacy = "keep"
     rows: tuple[int, ...] = ()
     coloring: Coloring | None = None
-    marked: tuple[int, ...] = ()
+    marked: tuple[int, ...] | None = None
     in_view: bool = False
     compared: tuple[tuple[str, str, RunConfig], ...] = ()
     remarks: Remarks = field(default_factory=Remarks)
@@ -171,7 +172,10 @@ def make_export(request: ExportRequest, progress: Progress) -> str:
     runner = Runner(dataset, store=store)
     anonymous = anonymise(dataset, request.privacy)
     run = anonymous.run(runner.run(request.view.config))
-    provenance = Provenance.of(run, withheld=anonymous.withheld, view=request.drawing())
+    withheld = anonymous.withheld
+    if request.kind == "points" and request.privacy != "keep" and request.remarks.notes:
+        withheld += ("notes",)
+    provenance = Provenance.of(run, withheld=withheld, view=request.drawing())
     path = _path(request, run)
     progress(0.4, "Drawing" if path.suffix in (".png", ".svg", ".pdf") else "Writing")
     if path.suffix in (".zip", ".parquet"):
@@ -238,7 +242,7 @@ def _scene(request: ExportRequest, run: Run, interval_minutes: int) -> MapScene:
 def _map_scene(request: ExportRequest, run: Run, interval_minutes: int) -> MapScene:
     """The map of the page, with the marks that it has there."""
     scene = _scene(request, run, interval_minutes)
-    if not request.marked:
+    if request.marked is None:
         return scene
     marked = np.array(request.marked[: run.config.n_anomalies], np.int64)
     return scene.with_(marked=marked, mark_name=UNUSUAL_MARKS)
@@ -314,7 +318,7 @@ def _table(request: ExportRequest, run: Run, anonymous: Anonymous, runner: Runne
     if request.kind == "points":
         chosen = runs_to_rows(request.view.chosen, run.n)
         return point_table(
-            run, chosen=chosen, found=_found(request, anonymous, runner), by_rank=anonymous.by_rank
+            run, chosen=chosen, found=_found(request, runner), by_rank=anonymous.by_rank
         )
     if request.kind == "edges":
         if run.neighbors.indices.size > MOST_EDGES:
@@ -334,14 +338,13 @@ def _table(request: ExportRequest, run: Run, anonymous: Anonymous, runner: Runne
     return distribution_table(run, anonymous.dataset, runner.cube(request.view.config), rows)
 
 
-def _found(request: ExportRequest, anonymous: Anonymous, runner: Runner) -> pd.DataFrame:
+def _found(request: ExportRequest, runner: Runner) -> pd.DataFrame:
     """What the page knows of points beside their places: what is unusual, and the notes."""
     config = request.view.config
     judged = _judged(runner, config) if config.unit in UNITS else None
     columns = {}
     if judged is not None:
-        reasons = judged["reason"].map(anonymous.text, na_action="ignore")
-        columns = {name: judged[name] for name in FOUND} | {"reason": reasons}
+        columns = {name: judged[name] for name in FOUND}
     if request.privacy == "keep":  # notes may name people
         labels, notes = runner.run(config).units["label"], request.remarks.notes
         columns["note"] = pd.Series([notes.get(label, "") for label in labels])

@@ -36,8 +36,9 @@ class PointFacts(MapColors):
     def place(self, row: int) -> str:
         """Where a point stands, in words."""
         unit = self.run.units.iloc[row]
+        digits = ".2g" if unit["mean_kwh"] < 99.5 else ",.0f"
         return (
-            f"mean {unit['mean_kwh']:.2g} kWh per {self.interval} · {unit['m']:,} readings\n"
+            f"mean {unit['mean_kwh']:{digits}} kWh per {self.interval} · {unit['m']:,} readings\n"
             f"Isolated on this map: rank {self.run.hdr.rank[row]:,} of {self.run.n:,} · "
             f"{level_text(self.run.hdr.labels[row])}"
         )

@@ -52,13 +52,18 @@ def test_a_script_without_a_page_is_not_kept_waiting():
     assert called == [1]
 
 
-def test_a_session_that_is_closed_is_left_alone():
-    called = []
+class ServedDocument(Document):
+    """A document of a session that is open."""
 
-    async def ask_a_closed_session() -> None:
-        schedule_on(Document())(lambda: called.append(1))
+    session_context = object()
+
+
+@pytest.mark.parametrize(("doc", "asked"), [(ServedDocument(), 1), (Document(), 0)])
+def test_only_a_session_that_is_open_is_given_work(doc, asked):
+    async def ask() -> None:
+        schedule_on(doc)(lambda: None)
         for _ in range(5):
             await asyncio.sleep(0)
 
-    run_alone(ask_a_closed_session())
-    assert called == []
+    run_alone(ask())
+    assert len(doc.session_callbacks) == asked

@@ -91,6 +91,20 @@ def test_a_failure_is_told_by_a_number_that_the_log_has(session, caplog):
     assert len(caplog.records) == 1
 
 
+def test_a_page_that_cannot_be_made_leaves_nothing_behind(tmp_path, monkeypatch):
+    def fail(*_: Any) -> None:
+        raise KeyError("any")
+
+    dataset = make_demo(tmp_path / "demo", households=12, days=21, seed=1)
+    monkeypatch.setattr(Session, "_make_page", fail)
+    session = Session()
+    with pytest.raises(KeyError):
+        session.fill(dataset)
+    folder = session.folder.new("export")
+    session.dispose()
+    assert not folder.exists()
+
+
 def busy_watchers() -> int:
     return len(pn.state.param.watchers.get("busy", {}).get("value", []))
 

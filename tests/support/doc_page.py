@@ -165,7 +165,7 @@ def follow_apart(folder: str, page: str) -> str:
     try:
         follow(Path(page))
         writer.send("")
-    except Exception:
+    except BaseException:  # a wrong flag ends the program
         writer.send(traceback.format_exc())
     sys.exit()
 

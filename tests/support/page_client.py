@@ -97,9 +97,8 @@ class PageClient:
         assert status == 200, status
         given = [cookie.partition(";")[0] for cookie in headers.get_all("Set-Cookie") or []]
         self.cookie = "; ".join(filter(None, [self.cookie, *given]))
-        self._connection = await connect(
-            self.host, token_in(page), path=self.path, Cookie=self.cookie
-        )
+        folder = self.path.partition("?")[0].rstrip("/")
+        self._connection = await connect(self.host, token_in(page), path=folder, Cookie=self.cookie)
         header, _ = await self._receive()
         assert header["msgtype"] == "ACK"
         self._listener = asyncio.create_task(self._listen())

@@ -190,7 +190,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path, monkeypatch):
 
 # A process that has imported everything, so that programs born of it start at once. They say so.
 NURSERY = """
-import json, os, signal, sys
+import json, os, signal, sys, traceback
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the dead are gone at once
 sys.path.insert(0, sys.argv[1])
 import test_store
@@ -200,6 +200,9 @@ for line in sys.stdin:
     if os.fork() == 0:
         try:
             getattr(test_store, work)(*arguments)
+        except BaseException:
+            traceback.print_exc()
+            print("", flush=True)  # whoever waits for its number reads on
         finally:
             os._exit(0)
 """

@@ -17,6 +17,8 @@ from dashboard.jobs.export_jobs import FOUND
 
 pytestmark = pytest.mark.browser
 
+NOTE = "ask for the year of its meter"
+
 
 class Exporter:
     """The dialog, as a person uses it."""
@@ -68,6 +70,9 @@ def exporter(browser, served, tmp_path_factory):
     page.on("pageerror", lambda error: errors.append(str(error)))
     driver = Driver(page)
     driver.open(served)
+    note = page.get_by_role("textbox", name="Note")
+    note.fill(NOTE)
+    note.press("Tab")
     yield Exporter(driver, tmp_path_factory.mktemp("downloads"))
     page.close()
     assert errors == []
@@ -90,6 +95,7 @@ def test_the_map_as_a_figure(exporter, result):
     svg = exporter.download()
     drawn = ElementTree.parse(svg).getroot().get("width")  # noqa: S314 (our own file)
     assert float(drawn.removesuffix("pt")) == pytest.approx(4 * 72, abs=0.5)
+    assert "unusual homes" in svg.read_text()  # as the page marks them
     exporter.choose("Format", "PDF")
     pdf = exporter.download()
     assert pdf.read_bytes().startswith(b"%PDF-")
@@ -141,13 +147,14 @@ def test_tables_come_back_as_they_were(exporter, result, anomalies):
     pd.testing.assert_frame_equal(
         table[places.columns], places, check_dtype=False, check_exact=True
     )
-    # What the page lists as unusual, and the notes, of which there are none.
+    # What the page lists as unusual, and the notes.
+    assert set(table) == {*places.columns, "selected", *FOUND, "note"}
     judged = anomalies.table.set_index("household").loc[places["household"], list(FOUND)]
     judged = judged.replace("", None)
     pd.testing.assert_frame_equal(
         table[list(FOUND)], judged.reset_index(drop=True), check_dtype=False, check_exact=True
     )
-    assert table["note"].isna().all()
+    assert table.set_index("label")["note"].dropna().to_dict() == {exporter.first: NOTE}
     assert read_config(path) == result.config
     exporter.choose("What", "Table of neighbours")
     exporter.choose("Format", "Parquet")

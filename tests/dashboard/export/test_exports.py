@@ -125,7 +125,8 @@ def test_a_table_of_points_tells_what_is_unusual_and_the_notes(request_of, paths
             "rank": np.arange(1, result.n + 1),
             **{name: np.linspace(0.1, 0.9, result.n) for name in FOUND},
             "detector": "meter",
-            "reason": "Reads 0",
+            # A year may be a household's id; it stays a year.
+            "reason": f"Reads 0 since 3 May {result.units['household'].iat[0]}",
             "since": "2010-05-03",
         }
     )
@@ -140,8 +141,11 @@ def test_a_table_of_points_tells_what_is_unusual_and_the_notes(request_of, paths
         expected = judged[column].reindex(table.index)
         pd.testing.assert_series_equal(table[column], expected, check_dtype=False)
     assert table["note"].tolist() == ["ask Smith" if row == 2 else "" for row in range(result.n)]
-    hashed = pd.read_parquet(make_export(replace(request, privacy="hash"), silent))
+    path = make_export(replace(request, privacy="hash"), silent)
+    hashed = pd.read_parquet(path)
     assert "note" not in hashed
+    assert "notes" in read_provenance(path).withheld
+    assert hashed["reason"].tolist() == table["reason"].tolist()
     assert hashed["q"].tolist() == table.sort_values("rank")["q"].tolist()
 
 
@@ -157,6 +161,9 @@ def test_a_map_marks_the_homes_that_the_page_marks(request_of, result):
     text = Path(make_export(request_of("map", "svg", view=view), silent)).read_text()
     assert "isolated on" in text
     assert "unusual homes" not in text
+    none = request_of("map", "svg", view=view, marked=())
+    text = Path(make_export(none, silent)).read_text()
+    assert "isolated on" not in text
 
 
 def test_colours_that_would_identify_are_replaced(request_of):

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 from bokeh.util.token import generate_jwt_token, get_session_id, get_token_payload
-from page_client import connect, fetch, leave, run_alone, token_in
+from page_client import PageClient, connect, fetch, leave, run_alone, token_in
 from serving import serving
 from tornado.websocket import WebSocketClosedError
 
+from core.demo import make_demo
+from dashboard.catalogue import Catalogue
 from dashboard.server.session_limit import FULL
 
 
@@ -256,3 +258,20 @@ def test_visitors_do_not_choose_their_session(roomy_host, token):
 def test_no_page_is_made_to_be_put_in_others(roomy_host):
     path = "/demand/autoload.js?bokeh-autoload-element=x"
     assert fetch(roomy_host, path)[0] == 404
+
+
+def test_a_page_that_cannot_be_made_says_why(tmp_path):
+    for name in ("one", "two"):
+        make_demo(tmp_path / "data" / name, households=12, days=21)
+    (one, path), (two, _) = Catalogue(tmp_path / "data").paths().items()
+    damaged = path / "households.parquet"
+    with serving(tmp_path / "data", cache=tmp_path / "cache") as address:
+        # It is read when a page is made; its size is as it was.
+        damaged.write_bytes(bytes(damaged.stat().st_size))
+
+        async def visit(id: str) -> str:
+            async with PageClient(address.removeprefix("http://"), f"/?data={id}") as page:
+                return json.dumps(await page.pull())
+
+        assert "run wattfold ingest again" in run_alone(visit(one))
+        assert "run wattfold ingest again" not in run_alone(visit(two))
