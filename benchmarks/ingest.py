@@ -77,12 +77,17 @@ def run(what: str, *arguments: str, checkout: Path = ROOT) -> tuple[float, float
     return time.perf_counter() - start, usage.ru_maxrss / 1024
 
 
+def absolute(path: str) -> Path:
+    """A path that is the same in whatever folder a process works."""
+    return Path(path).resolve()
+
+
 def main() -> None:
     """Run all in turn and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000_000)
-    parser.add_argument("--csv", type=Path, help="measure on this file (columns id, time, kwh)")
-    parser.add_argument("--before", type=Path, help="a checkout of an earlier version")
+    parser.add_argument("--csv", type=absolute, help="measure on this file (columns id, time, kwh)")
+    parser.add_argument("--before", type=absolute, help="a checkout of an earlier version")
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.run:
@@ -94,7 +99,7 @@ def main() -> None:
         "wattfold ingest": ("ingest", ROOT),
     }
     if arguments.before:
-        peers["wattfold ingest, the version before"] = ("ingest", arguments.before.resolve())
+        peers["wattfold ingest, the version before"] = ("ingest", arguments.before)
     with tempfile.TemporaryDirectory() as folder:
         csv = arguments.csv or Path(folder) / "readings.csv"
         if arguments.csv is None:

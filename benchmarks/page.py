@@ -300,7 +300,7 @@ def main() -> None:
         parts.append("## The demo data, 200 households\n\n" + table(columns))
         print(parts[-1])
         if arguments.large is not None:
-            times = measure_large(browser, arguments.large, arguments.repeats)
+            times = measure_large(browser, arguments.large.resolve(), arguments.repeats)
             parts.append("## All half-hours of a large dataset\n\n" + table({"": times}))
             print(parts[-1])
     head = (

@@ -53,7 +53,7 @@ def number_words(kwh: float) -> str:
 
 
 def q_words(q: float) -> str:
-    """Return a false discovery rate, never 0: ``0.012``, ``<0.001``; texts sort as the numbers."""
+    """Return a false discovery rate, never 0: ``0.012``, ``<0.001``; browsers sort it rightly."""
     return "<0.001" if q < 0.001 else f"{q:.3f}"
 
 

@@ -43,11 +43,11 @@ _LOST_SHARE = 3e-4  # of single readings
 # What ingestion finds out about files, and why.
 _SIMULATED = {
     "unit": "kWh",
-    "unit_because": "simulated so",
+    "unit_because": "the readings are simulated",
     "cumulative": False,
-    "cumulative_because": "simulated so",
+    "cumulative_because": "the readings are simulated",
     "stamp": "start",
-    "stamp_because": "simulated so",
+    "stamp_because": "the readings are simulated",
 }
 
 

@@ -82,7 +82,7 @@ class UMAP(Method):
         return laid_out * each + (n - laid_out) * _SECONDS_PER_PLACED
 
     def revision(self, settings: Mapping[str, Value], n: int) -> int:
-        """Version 0.1 had umap-learn lay out all maps; then our step fell in a straight line."""
+        """Return 0 for umap-learn's layout; raise the other when our own changes."""
         return 2 if _in_parallel(min(n, int(settings["landmarks"]) or n), settings) else 0
 
     def fit(self, request: EmbeddingRequest) -> Embedding:

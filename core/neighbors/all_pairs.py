@@ -127,7 +127,8 @@ def nearest_by_tiles(
     before, after = slices(first, tiles.side), slices(n - first, tiles.side)
     blocks = before + [slice(b.start + first, b.stop + first) for b in after]
     # Blocks beside each other first, since rows in order are often near: lists are soon as good
-    # as they get. Pairs that follow each other have no block in common, so threads do not wait.
+    # as they get. Beyond those, pairs that follow each other have no block in common, so that
+    # threads seldom wait.
     pairs = [(i, i + gap) for gap in range(len(blocks)) for i in range(len(blocks) - gap)]
     if boundary is not None:
         pairs = [(i, j) for i, j in pairs if i < len(before) <= j]

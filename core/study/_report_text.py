@@ -71,7 +71,7 @@ def featured(study: Study) -> str:
     by = {
         "density": "density on the map",
         "isolation": "the distance to their K-th neighbour",
-        "surprise": "how far they are unlike similar ones",
+        "surprise": "how unlike similar points they are",
     }[config.rank_by]
     search = search_phrase(study, study.featured_cell.search)
     return (
