@@ -6,7 +6,8 @@
     draw_map(map_scene(run))
 
 Few points in view are markers; many are an image by Datashader, with one unseen marker every few
-pixels to hover over. Zooming draws again what depends on the view, through streams.
+pixels to hover over. Zooming draws again what depends on the view, through streams. The selection
+is drawn by Bokeh alone: HoloViews looks through the whole page at every change.
 """
 
 import weakref
@@ -21,6 +22,7 @@ import numpy as np
 import param
 from holoviews import streams
 
+from core.scene._drawn_selection import DrawnSelection
 from core.scene.labels import DISTANCES, place_labels
 from core.scene.map_scene import MapScene
 from core.scene.shading import MAXIMUM_MARKERS, shade_points
@@ -85,13 +87,6 @@ class SceneStream(streams.Stream):
     theme = param.ClassSelector(class_=Theme, default=LIGHT, constant=True)
 
 
-class SelectionStream(streams.Stream):
-    """Rows that are ringed, the first of them largest, and those it is joined with."""
-
-    rings = param.List(default=[], constant=True)
-    neighbors = param.List(default=[], constant=True)
-
-
 class ViewStream(streams.Stream):
     """The view that a layer is drawn for, and the diameter of its markers in pixels."""
 
@@ -105,21 +100,20 @@ class MapStreams:
 
     Attributes
     ----------
-    scene, selection
-        What is shown; see :meth:`show` and :meth:`select`.
+    scene
+        What is shown; see :meth:`show`.
     ranges, size, tap, box, lasso
         What the analyst does.
     points_view, labels_view
         What points and labels are drawn for: views that change only if the picture does.
-    figures, plots : list
-        The Bokeh figures that show the map, and what draws into them.
+    figures, plots, selections : list
+        The Bokeh figures that show the map, what draws into them, and the selection in each.
     additions : list of callable
         Each adds what others draw to a new figure. Later is too late: Bokeh starts the tools of a
         figure that is on the screen anew when a layer is added to it.
     """
 
     scene: SceneStream = field(default_factory=SceneStream)
-    selection: SelectionStream = field(default_factory=SelectionStream)
     ranges: streams.RangeXY = field(default_factory=streams.RangeXY)
     size: streams.PlotSize = field(default_factory=streams.PlotSize)
     tap: streams.SingleTap = field(default_factory=streams.SingleTap)
@@ -132,7 +126,9 @@ class MapStreams:
     )
     figures: list[Any] = field(default_factory=list)
     plots: list[Any] = field(default_factory=list)
+    selections: list[DrawnSelection] = field(default_factory=list)
     additions: list[Callable[[Any], None]] = field(default_factory=list)
+    _selected: list[list[int]] = field(default_factory=lambda: [[], []])
 
     def __post_init__(self) -> None:
         for told in (self.ranges, self.size):
@@ -148,19 +144,22 @@ class MapStreams:
     ) -> None:
         """Show a scene, with its selection: rows of the scene before may not be in this one."""
         self.scene.update(scene=scene, theme=theme)
-        self.selection.update(rings=list(rings), neighbors=list(neighbors))
-        streams.Stream.trigger([self.scene, self.selection, *self._update_views()])
+        streams.Stream.trigger([self.scene, *self._update_views()])
+        self.select(rings, neighbors)
 
     def close(self) -> None:
         """Let go of the plots, which HoloViews keeps for as long as they have streams."""
         for plot in self.plots:
             plot.cleanup()
-        self.plots.clear()
-        self.figures.clear()
+        for kept in (self.plots, self.figures, self.selections):
+            kept.clear()
 
     def select(self, rings: Sequence[int], neighbors: Sequence[int] = ()) -> None:
-        """Ring rows, and join the first of them with others."""
-        self.selection.event(rings=list(rings), neighbors=list(neighbors))
+        """Ring rows, the first of them largest, and join that with others."""
+        self._selected[:] = list(rings), list(neighbors)
+        if self.scene.scene is not None:
+            for selection in self.selections:
+                selection.show(self.scene.scene, self.scene.theme, *self._selected)
 
     @property
     def view(self) -> View:
@@ -220,10 +219,8 @@ def draw_layers(follow: MapStreams) -> dict[str, hv.DynamicMap]:
         stream.source = points
     return {
         "image": hv.DynamicMap(_image, streams=of_points),
-        "edges": hv.DynamicMap(_edges, streams=[follow.scene, follow.selection]),
         "points": points,
         "contours": hv.DynamicMap(_contours, streams=[follow.scene]),
-        "rings": hv.DynamicMap(_rings, streams=[follow.scene, follow.selection]),
         "labels": hv.DynamicMap(_labels, streams=[follow.scene, follow.labels_view]),
     }
 
@@ -314,29 +311,6 @@ def _contours(scene: MapScene | None, theme: Theme) -> hv.Contours:
     return hv.Contours(lines, ["x", "y"], "border").opts(color="border", line_width=1.4, **_BARE)
 
 
-def _edges(
-    scene: MapScene | None, theme: Theme, rings: list[int], neighbors: list[int]
-) -> hv.Segments:
-    """Lines from the point that is looked at to its neighbours."""
-    ends = np.empty((0, 4))
-    if scene is not None and rings:
-        there = scene.points[neighbors]
-        ends = np.hstack([np.broadcast_to(scene.points[rings[0]], there.shape), there])
-    return hv.Segments(ends, ["x", "y", "x1", "y1"]).opts(
-        color=theme.accent, alpha=0.55, line_width=1.2, **_BARE
-    )
-
-
-def _rings(
-    scene: MapScene | None, theme: Theme, rings: list[int], neighbors: list[int]
-) -> hv.Points:
-    places = np.empty((0, 2)) if scene is None else scene.points[np.array(rings, np.int64)]
-    sizes = [18.0, *[13.0] * len(rings)][: len(places)]
-    return hv.Points(
-        {"x": places[:, 0], "y": places[:, 1], "ring": sizes}, ["x", "y"], "ring"
-    ).opts(size="ring", fill_color=None, line_color=theme.accent, line_width=2.4, **_BARE)
-
-
 def _labels(scene: MapScene | None, theme: Theme, scale: View | None, radius: float) -> hv.Labels:
     """Names of the marked points."""
     columns: dict[str, Any] = {"x": [], "y": [], "text": []}
@@ -408,6 +382,8 @@ def _finish(plot: Any, _: hv.Element, *, kept: weakref.ref[MapStreams]) -> None:
         keep = CustomJS(args={"plot": figure}, code=_EQUAL_SCALES)
         for side in ("inner_width", "inner_height"):
             figure.js_on_change(side, keep)
+        follow.selections.append(DrawnSelection(figure, below=plot.handles["glyph_renderer"]))
+        follow.select(*follow._selected)
         for add in follow.additions:
             add(figure)
     if figure.tags != ["map", *scene.extent]:

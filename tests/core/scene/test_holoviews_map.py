@@ -119,12 +119,26 @@ def test_labels_do_not_move_while_panning(follow):
 
 
 def test_a_selection_is_ringed_and_joined_with_its_neighbours(follow, scene):
+    (selection,) = follow.selections
     follow.select([5, 7], [1, 2])
-    rings = next(part for part in follow.map[()] if "ring" in part.vdims)
-    np.testing.assert_array_equal(rings.array(["x", "y"]), scene.points[[5, 7]])
-    edges = layer(follow, hv.Segments).array()
-    np.testing.assert_array_equal(edges[:, :2], scene.points[[5, 5]])
-    np.testing.assert_array_equal(edges[:, 2:], scene.points[[1, 2]])
+    rings, lines = selection.rings.data, selection.lines.data
+    np.testing.assert_array_equal(np.column_stack([rings["x"], rings["y"]]), scene.points[[5, 7]])
+    np.testing.assert_array_equal(np.column_stack([lines["x"], lines["y"]]), scene.points[[5, 5]])
+    np.testing.assert_array_equal(np.column_stack([lines["x1"], lines["y1"]]), scene.points[[1, 2]])
+    drawn = [renderer.data_source for renderer in follow.plot.state.renderers]
+    points = next(source for source in drawn if "hdr" in source.data)
+    assert drawn.index(selection.lines) < drawn.index(points) < drawn.index(selection.rings)
+    # Rows of this scene may not be in the next.
+    follow.show(scene.with_(points=2 * scene.points), rings=[3])
+    assert selection.rings.data["x"].tolist() == [2 * scene.points[3, 0]]
+    assert len(selection.lines.data["x"]) == 0
+
+
+def test_a_selection_before_the_map_is_drawn_is_on_it(scene):
+    streams = MapStreams()
+    streams.show(scene, rings=[4])
+    hv.renderer("bokeh").get_plot(draw_map(follow=streams))
+    assert streams.selections[0].rings.data["x"].tolist() == [scene.points[4, 0]]
 
 
 def test_dark_paper_has_light_rare_points(follow, scene):
