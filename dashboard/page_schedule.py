@@ -27,6 +27,32 @@ def sent_together(doc: Document | None) -> Iterator[None]:
         doc.unhold()
 
 
+def in_next_turn(callback: Callable[[], None]) -> Callable[..., None]:
+    """Return a function that has a callback called in the next turn of the event loop.
+
+    Once, however often it is asked for until then, and under the document's lock. Where no browser
+    shows the page yet, at once. The function ignores its arguments: it can watch parameters.
+    """
+    is_due = False
+
+    def call() -> None:
+        nonlocal is_due
+        is_due = False  # first: a change from now on needs another call
+        with sent_together(pn.state.curdoc):
+            callback()
+
+    def ask(*_: object) -> None:
+        nonlocal is_due
+        doc = pn.state.curdoc
+        if doc is None or doc.session_context is None or not pn.state.loaded:
+            call()
+        elif not is_due:
+            is_due = True
+            doc.add_next_tick_callback(call)
+
+    return ask
+
+
 def schedule_on(doc: Document | None) -> Schedule:
     """Return a function that has callbacks called on the page of a document, from any thread.
 

@@ -94,7 +94,7 @@ class ViewStream(streams.Stream):
     size = param.Number(default=1.0, constant=True)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MapStreams:
     """What a map follows, and what it tells of.
 
@@ -128,24 +128,17 @@ class MapStreams:
     plots: list[Any] = field(default_factory=list)
     selections: list[DrawnSelection] = field(default_factory=list)
     additions: list[Callable[[Any], None]] = field(default_factory=list)
-    _selected: list[list[int]] = field(default_factory=lambda: [[], []])
+    _selected: tuple[Sequence[int], Sequence[int]] = ((), ())
 
     def __post_init__(self) -> None:
         for told in (self.ranges, self.size):
             told.add_subscriber(lambda **_: streams.Stream.trigger(self._update_views()))
 
-    def show(
-        self,
-        scene: MapScene,
-        *,
-        theme: Theme = LIGHT,
-        rings: Sequence[int] = (),
-        neighbors: Sequence[int] = (),
-    ) -> None:
-        """Show a scene, with its selection: rows of the scene before may not be in this one."""
+    def show(self, scene: MapScene, *, theme: Theme = LIGHT) -> None:
+        """Show a scene; what was selected stays on figures until :meth:`select` is called."""
         self.scene.update(scene=scene, theme=theme)
+        self._selected = ([], [])  # rows of the scene before may not be in this one
         streams.Stream.trigger([self.scene, *self._update_views()])
-        self.select(rings, neighbors)
 
     def close(self) -> None:
         """Let go of the plots, which HoloViews keeps for as long as they have streams."""
@@ -155,11 +148,22 @@ class MapStreams:
             kept.clear()
 
     def select(self, rings: Sequence[int], neighbors: Sequence[int] = ()) -> None:
-        """Ring rows, the first of them largest, and join that with others."""
-        self._selected[:] = list(rings), list(neighbors)
+        """Ring rows, the first of them largest, and join that with others.
+
+        Changes models of Bokeh: on a served page, call it where the document is locked.
+        """
+        self._selected = (rings, neighbors)
+        for selection in self.selections:
+            self._draw_selection(selection)
+
+    def add_selection(self, figure: Any, *, below: Any) -> None:
+        """Draw the selection on a new figure, its lines below a renderer."""
+        self.selections.append(DrawnSelection(figure, below=below))
+        self._draw_selection(self.selections[-1])
+
+    def _draw_selection(self, selection: DrawnSelection) -> None:
         if self.scene.scene is not None:
-            for selection in self.selections:
-                selection.show(self.scene.scene, self.scene.theme, *self._selected)
+            selection.show(self.scene.scene, self.scene.theme, *self._selected)
 
     @property
     def view(self) -> View:
@@ -382,8 +386,7 @@ def _finish(plot: Any, _: hv.Element, *, kept: weakref.ref[MapStreams]) -> None:
         keep = CustomJS(args={"plot": figure}, code=_EQUAL_SCALES)
         for side in ("inner_width", "inner_height"):
             figure.js_on_change(side, keep)
-        follow.selections.append(DrawnSelection(figure, below=plot.handles["glyph_renderer"]))
-        follow.select(*follow._selected)
+        follow.add_selection(figure, below=plot.handles["glyph_renderer"])
         for add in follow.additions:
             add(figure)
     if figure.tags != ["map", *scene.extent]:

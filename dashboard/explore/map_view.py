@@ -9,6 +9,7 @@ import param
 from core.scene import DARK, LIGHT, MapScene, View
 from core.scene.holoviews_map import MapStreams, draw_map
 from core.scene.view import inside_region, nearest
+from dashboard.page_schedule import in_next_turn
 from dashboard.state import Explorer
 
 _TAP_REACH = 12  # pixels
@@ -27,6 +28,7 @@ class MapView:
         self.streams = MapStreams()
         self._hidden: list[Any] = []
         self._is_there = False  # what is seen was chosen on the map itself
+        self._mark = in_next_turn(self._draw_selection)
         self.pane = pn.pane.HoloViews(
             draw_map(follow=self.streams), linked_axes=False, sizing_mode="stretch_both", margin=0
         )
@@ -154,16 +156,15 @@ class MapView:
             ranges = explorer.ranges
             seen = (None, None) if ranges is None else (ranges[:2], ranges[2:])
             self.streams.ranges.update(x_range=seen[0], y_range=seen[1])
-        rings, neighbors = self._selection()
-        theme = DARK if explorer.dark else LIGHT
-        self.streams.show(self.scene, theme=theme, rings=rings, neighbors=neighbors)
+        self.streams.show(self.scene, theme=DARK if explorer.dark else LIGHT)
+        self._mark()
 
     def _dim(self, *_: param.parameterized.Event) -> None:
         """Dim a map that is not the settings' any more, but not for a moment."""
         opacity = "0.4" if self.explorer.is_stale else "1"
         self.panel.styles = {"opacity": opacity, "transition": "opacity 200ms 300ms"}
 
-    def _mark(self, *_: param.parameterized.Event) -> None:
+    def _draw_selection(self) -> None:
         if self.scene is not None:
             self.streams.select(*self._selection())
 

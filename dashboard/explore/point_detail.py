@@ -20,7 +20,7 @@ from dashboard.explore import _demand_plots, _evidence_plots, _story_text
 from dashboard.explore.similar_homes import similar_week
 from dashboard.jobs import FollowedJob
 from dashboard.jobs.workspace import Workspace
-from dashboard.page_schedule import sent_together
+from dashboard.page_schedule import in_next_turn
 from dashboard.state import Explorer
 from dashboard.state.session_file import MAXIMUM_NOTE
 from dashboard.widgets import PlainText, PointLinks, column, row
@@ -36,12 +36,14 @@ class PointDetail:
     def __init__(self, workspace: Workspace, explorer: Explorer) -> None:
         self.workspace = workspace
         self.explorer = explorer
-        self._is_due = False
         self._similar: FollowedJob | None = None
         # One tap needs the same household several times, and so do pins.
         self._household = lru_cache(maxsize=12)(explorer.dataset.readings)
         self.week_of = lru_cache(maxsize=12)(_weeks(explorer.dataset, self._household))
-        explorer.param.watch(self._schedule_show, ["selected", "pins", "unusual"], precedence=3)
+        # After its mark on the map.
+        explorer.param.watch(
+            in_next_turn(self._show_selected), ["selected", "pins", "unusual"], precedence=3
+        )
         explorer.param.watch(self._offer_back, "unit")
         explorer.param.watch(self._show_note, "notes")
         self.verdict = VerdictField(explorer)
@@ -121,28 +123,17 @@ class PointDetail:
         else:
             self.explorer.pin(row)
 
-    def _schedule_show(self, *_: param.parameterized.Event) -> None:
-        """Show the point in another turn of the event loop, after its mark on the map."""
-        doc = pn.state.curdoc
-        if doc is None or doc.session_context is None or not pn.state.loaded:
-            self._show_selected()
-        elif not self._is_due:
-            self._is_due = True
-            doc.add_next_tick_callback(self._show_selected)
-
     def _show_selected(self) -> None:
-        self._is_due = False
         explorer, row = self.explorer, self.explorer.selected
         if explorer.run is None or row is None:
             return
-        with sent_together(pn.state.curdoc):
-            if self._is_filled:
-                self._show(row)
-            else:
-                self._fill()
-                self._show(row)
-                self._is_filled = True
-                self._lay_out()
+        if self._is_filled:
+            self._show(row)
+        else:
+            self._fill()
+            self._show(row)
+            self._is_filled = True
+            self._lay_out()
 
     def _show(self, row: int) -> None:
         explorer, run = self.explorer, self.explorer.run

@@ -2,12 +2,13 @@
 
 import asyncio
 
+import panel as pn
 import pytest
 from bokeh.document import Document
 from bokeh.models import Div
 from page_client import run_alone
 
-from dashboard.page_schedule import schedule_on, sent_together
+from dashboard.page_schedule import in_next_turn, schedule_on, sent_together
 
 
 @pytest.fixture
@@ -50,6 +51,23 @@ def test_a_script_without_a_page_is_not_kept_waiting():
     called = []
     schedule_on(None)(lambda: called.append(1))
     assert called == [1]
+
+
+def test_what_is_asked_for_several_times_in_a_turn_is_done_once(monkeypatch):
+    doc, called = ServedDocument(), []
+    ask = in_next_turn(lambda: called.append(1))
+    ask()
+    assert called == [1]  # no browser waits
+    monkeypatch.setattr(type(pn.state), "curdoc", doc)
+    monkeypatch.setattr(type(pn.state), "loaded", True)
+    ask()
+    ask()
+    assert called == [1]
+    (asked,) = doc.session_callbacks
+    asked.callback()
+    assert called == [1, 1]
+    ask()
+    assert len(doc.session_callbacks) == 1
 
 
 class ServedDocument(Document):

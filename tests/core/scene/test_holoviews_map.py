@@ -129,14 +129,16 @@ def test_a_selection_is_ringed_and_joined_with_its_neighbours(follow, scene):
     points = next(source for source in drawn if "hdr" in source.data)
     assert drawn.index(selection.lines) < drawn.index(points) < drawn.index(selection.rings)
     # Rows of this scene may not be in the next.
-    follow.show(scene.with_(points=2 * scene.points), rings=[3])
+    follow.show(scene.with_(points=2 * scene.points))
+    follow.select([3])
     assert selection.rings.data["x"].tolist() == [2 * scene.points[3, 0]]
     assert len(selection.lines.data["x"]) == 0
 
 
 def test_a_selection_before_the_map_is_drawn_is_on_it(scene):
     streams = MapStreams()
-    streams.show(scene, rings=[4])
+    streams.show(scene)
+    streams.select([4])
     hv.renderer("bokeh").get_plot(draw_map(follow=streams))
     assert streams.selections[0].rings.data["x"].tolist() == [scene.points[4, 0]]
 
