@@ -88,7 +88,7 @@ def read_weather(path: str | Path) -> Weather:
     absent = every.difference(daily.index)
     if len(absent):
         raise InputError(
-            f"{path} has no temperature on {absent[0].date()}"
+            f"{path} has no temperature on {absent.to_numpy()[0].astype('datetime64[D]')}"
             + (f" and {len(absent) - 1} other days" if len(absent) > 1 else "")
             + "; fill the gaps first"
         )
