@@ -51,7 +51,7 @@ _TABLES = {"CSV (zipped with its description)": "zip", "Parquet": "parquet"}
 # Distributions of more points are a file that nobody opens.
 MOST_DISTRIBUTIONS = 1_000
 MOST_EDGES = 10_000_000
-# What a table of points tells of what is unusual about a home.
+# Columns of a table of points that say what is unusual about a home.
 FOUND = ("score", "q", "stability", "detector", "reason", "since", "kwh_per_week")
 _LIMITS = Limits(seconds=900.0, memory_mb=6_000.0)
 

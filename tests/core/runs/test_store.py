@@ -202,7 +202,7 @@ for line in sys.stdin:
             getattr(test_store, work)(*arguments)
         except BaseException:
             traceback.print_exc()
-            print("", flush=True)  # whoever waits for its number reads on
+            print("", flush=True)  # in place of its number, for which a test waits
         finally:
             os._exit(0)
 """
