@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # what __getattr__ finds, for type checkers and editors
     from core.anomalies.surprise import make_expectation as make_expectation
     from core.anomalies.surprise import measure_surprise as measure_surprise
     from core.anomalies.surprise import surprise_of_new as surprise_of_new
-    from core.anomalies.surprise import unseen_notice as unseen_notice
     from core.anomalies.weeks import Weeks as Weeks
     from core.anomalies.weeks import read_weeks as read_weeks
 
@@ -39,7 +38,6 @@ _HOMES = {
     "rank_households": "find",
     "read_weeks": "weeks",
     "surprise_of_new": "surprise",
-    "unseen_notice": "surprise",
 }
 
 __all__ = list(_HOMES)

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numba
 import numpy as np
-import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from core.embedding.neighborhoods import GATHER
@@ -25,7 +24,6 @@ from core.errors import InputError
 from core.neighbors import Neighbors
 from core.parallel import run_tasks, slices
 from core.progress import Progress, silent
-from core.slots import slot_label
 from core.summary import Summarized
 from core.vectors import Vectors
 
@@ -40,9 +38,6 @@ _ROUNDING = 1e-6
 
 # The most that a neighbour counts in a mixture, in equal shares of all K.
 _MOST_SHARES = 3
-
-# A score that stands out: three times as far above the median as the top tenth.
-_STANDS_OUT = 3.0
 
 # Below this share of all bins, demand is not said to be higher or lower.
 _NOTABLE_SHIFT = 0.02
@@ -135,10 +130,13 @@ class Expectation:
         Every point's excess over the best mixture of its neighbours, before theirs is taken off.
     scale : float64 ndarray of shape (lengths, 3)
         Lengths of windows, and the median and the top tenth of the points' strongest of each.
+    score : float64 ndarray of shape (n,)
+        The surprise of the points themselves.
     """
 
     own: np.ndarray
     scale: np.ndarray
+    score: np.ndarray
 
 
 def make_expectation(
@@ -154,7 +152,8 @@ def make_expectation(
     weights, own, _ = _own(
         vectors, sizes, slice(0, len(indices)), indices, threads=threads, progress=progress
     )
-    return Expectation(own, _scale(own - _of_neighbors(own, indices, weights)))
+    excess = own - _of_neighbors(own, indices, weights)
+    return Expectation(own, _scale(excess), _scan(excess)[0])
 
 
 def surprise_of_new(
@@ -251,58 +250,12 @@ def _own(
     return weights, excess, shift
 
 
-def explain(
-    surprise: Surprise, point: int, *, slots: np.ndarray | None = None, interval_minutes: int
-) -> str:
-    """Say in words when a point differs from what its neighbours suggest, and how.
-
-    Parameters
-    ----------
-    surprise : Surprise
-    point : int
-    slots : ndarray of shape (blocks,), optional
-        The slots that the blocks of a profile are, where they are not the whole week.
-    interval_minutes : int
-        Minutes a slot.
-    """
-    shift, blocks = surprise.window_shift(point), surprise.excess.shape[1]
+def explain(surprise: Surprise, point: int) -> str:
+    """Say in words how a point differs from what its neighbours suggest."""
+    shift = surprise.window_shift(point)
     if abs(shift) < _NOTABLE_SHIFT:
-        how = "uses about as much as similar ones, but in a different pattern"
-    else:
-        how = f"uses {'more' if shift > 0 else 'less'} than similar ones"
-    if blocks == 1:
-        return how
-    if surprise.length[point] == blocks:
-        return f"all week, {how}"
-    window = surprise.window(point)
-    first, last = window[[0, -1]] if slots is None else np.asarray(slots)[window[[0, -1]]]
-    begins, _ = slot_label(first, interval_minutes).split("–")
-    day, ends = slot_label(last, interval_minutes).split(" ")
-    ends = ends.partition("–")[2]
-    return f"{begins}–{ends if begins.startswith(day) else f'{day} {ends}'}, {how}"
-
-
-def unseen_notice(
-    score: np.ndarray, density: np.ndarray, labels: pd.Series, *, n_anomalies: int = 10
-) -> str | None:
-    """Say when the density on the map misses most of the points that stand out, else None.
-
-    It sees one if that is among the 2 · ``n_anomalies`` points of the lowest density. Some points
-    are always the most surprising: only those whose score is far above the others' count.
-    """
-    if not 0 < 2 * n_anomalies < len(score):
-        return None
-    surprising = np.argsort(-score, kind="stable")[:n_anomalies]
-    surprising = surprising[score[surprising] >= _STANDS_OUT]
-    sparse = np.argsort(density, kind="stable")[: 2 * n_anomalies]
-    unseen = surprising[~np.isin(surprising, sparse)]
-    if 2 * len(unseen) <= len(surprising):
-        return None
-    names = ", ".join(labels.iloc[unseen[:5]]) + (" …" if len(unseen) > 5 else "")
-    return (
-        f"{len(unseen)} of the {len(surprising)} points that are most unlike similar ones are not "
-        f"isolated on this map ({names}); “Unlike similar homes” (surprise) ranks them first"
-    )
+        return "uses about as much as similar ones, but in a different pattern"
+    return f"uses {'more' if shift > 0 else 'less'} than similar ones"
 
 
 def _compare(

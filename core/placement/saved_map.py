@@ -55,10 +55,8 @@ class SavedMap(Summarized):
         The least density in each highest density region.
     isolation : ndarray of shape (n,)
         The distance to the K-th neighbour.
-    surprise : ndarray of shape (n,)
-        How far every point is from what its neighbours lead one to expect.
     expectation : Expectation
-        What the map leads one to expect of new points.
+        What the map leads one to expect of its own points and of new ones.
     metric : RiemannianMetric, optional
         How the map stretches and squeezes, where its density is corrected for that.
     """
@@ -76,7 +74,6 @@ class SavedMap(Summarized):
     rank: np.ndarray
     thresholds: np.ndarray
     isolation: np.ndarray
-    surprise: np.ndarray
     expectation: Expectation
     metric: RiemannianMetric | None = None
 
@@ -127,7 +124,9 @@ class SavedMap(Summarized):
                 dataset_digest=facts["dataset"],
                 interval_minutes=facts["interval_minutes"],
                 vectors=vectors.without_counts(),
-                expectation=Expectation(arrays.pop("own_excess"), arrays.pop("window_scale")),
+                expectation=Expectation(
+                    arrays.pop("own_excess"), arrays.pop("window_scale"), arrays.pop("surprise")
+                ),
                 metric=_unpack_metric(arrays),
                 **arrays,
             )
@@ -167,7 +166,7 @@ def save_map(path: str | Path, run: Run, cube: Cube, vectors: Vectors) -> None:
             "rank": run.hdr.rank,
             "thresholds": run.hdr.thresholds,
             "isolation": run.isolation,
-            "surprise": run.surprise.score,
+            "surprise": expectation.score,
             "own_excess": expectation.own,
             "window_scale": expectation.scale,
             **_pack_metric(run),

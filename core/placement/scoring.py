@@ -187,11 +187,11 @@ def score_here(
     as_before = known[unchanged]
     density[unchanged] = saved.density[as_before]
     isolation[unchanged] = saved.isolation[as_before]
-    surprise[unchanged] = saved.surprise[as_before]
+    surprise[unchanged] = saved.expectation.score[as_before]
     ranks = {
         "density": _would_be_rank(density, saved.density, known),
         "isolation": _would_be_rank(-isolation, -saved.isolation, known),
-        "surprise": _would_be_rank(-surprise, -saved.surprise, known),
+        "surprise": _would_be_rank(-surprise, -saved.expectation.score, known),
     }
     rank = ranks[saved.config.rank_by].copy()
     # Ties on the map were decided by more than the score.

@@ -124,10 +124,11 @@ class Pipeline(PointStages):
         embedding = self.digests.embedding(neighbors)
         wanted = {
             "embedding": embedding,
-            "surprise": self.digests.surprise(near),
             "density": self.digests.density(embedding),
             "trust": self.digests.trust(embedding),
         }
+        if self.config.needs_surprise:
+            wanted["surprise"] = self.digests.surprise(near)
         if self.config.quality:
             wanted["quality"] = self.digests.measured(embedding, n)
             if _is_estimated(neighbors):
@@ -328,8 +329,10 @@ class Pipeline(PointStages):
         """The first K neighbours, where a method asked for more."""
         return neighbors.nearest(self.config.k)
 
-    def surprise(self, neighbors: Neighbors) -> Surprise:
-        """Return how far points are from what their neighbours lead one to expect."""
+    def surprise(self, neighbors: Neighbors) -> Surprise | None:
+        """Return how far points are from what their neighbours suggest, if the config needs it."""
+        if not self.config.needs_surprise:
+            return None
         near = self._nearest(neighbors)
         # Of the graph alone: all methods share it, t-SNE with its wider graph included.
         digest = self.digests.surprise(near)
@@ -379,7 +382,7 @@ class Pipeline(PointStages):
         neighbors: Neighbors,
         embedding: Embedding,
         embedding_digest: str,
-        surprise: Surprise,
+        surprise: Surprise | None,
     ) -> HDR:
         """Return density, levels and ranks."""
         config = self.config
@@ -398,7 +401,7 @@ class Pipeline(PointStages):
                     k=config.k,
                     rank_by=config.rank_by,
                     isolation=isolation,
-                    surprise=surprise.score,
+                    surprise=None if surprise is None else surprise.score,
                     bandwidth=config.bandwidth,
                     metric=metric,
                     threads=self.threads,

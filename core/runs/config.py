@@ -80,6 +80,14 @@ class RunConfig(RunFields):
                 changes = {**dependents, **changes}
         return replace(self, **changes)
 
+    @property
+    def needs_surprise(self) -> bool:
+        """Whether surprise is measured: to rank the points, or to say what is unusual about one.
+
+        Of households :func:`core.find_anomalies` says that.
+        """
+        return self.rank_by == "surprise" or self.unit in ("slots", "household-slots")
+
     def to_json(self) -> dict[str, Any]:
         """Return every field as JSON has it, with the version."""
         return {"version": VERSION, **self._plain()}

@@ -49,8 +49,9 @@ class Run(Summarized):
         The map.
     hdr : HDR
         Density, levels and ranks.
-    surprise : Surprise
-        How far every point is from what its neighbours lead one to expect, and when.
+    surprise : Surprise, optional
+        How far every point is from what its neighbours lead one to expect: of half-hours, and
+        where it ranks the points.
     trust : MapTrust
         How far to trust the map at every point.
     quality : Quality, optional
@@ -80,7 +81,7 @@ class Run(Summarized):
     neighbors: Neighbors
     embedding: Embedding
     hdr: HDR
-    surprise: Surprise
+    surprise: Surprise | None
     trust: MapTrust
     quality: Quality | None
     recall: float | None
@@ -154,9 +155,9 @@ class Run(Summarized):
         """Return one row per point.
 
         What it is, ``y1`` …, ``density``, ``hdr``, ``rank``, ``isolation`` (the distance to its
-        K-th neighbour), ``surprise``, ``distortion`` (how large the map draws what is around it; 1
-        is typical), ``trust`` (the share of its neighbours that the map keeps), ``m``,
-        ``mean_kwh``, then metadata.
+        K-th neighbour), ``surprise`` where it was measured, ``distortion`` (how large the map
+        draws what is around it; 1 is typical), ``trust`` (the share of its neighbours that the map
+        keeps), ``m``, ``mean_kwh``, then metadata.
         """
         names = [name for name in ("label", "household", "slot") if name in self.units]
         columns = {name: self.units[name] for name in names}
@@ -166,7 +167,7 @@ class Run(Summarized):
             "hdr": pd.Series(self.hdr.labels, dtype="str"),
             "rank": self.hdr.rank,
             "isolation": self.isolation,
-            "surprise": self.surprise.score,
+            **self._surprise_of(slice(None)),
             "distortion": self.trust.distortion,
             "trust": self.trust.kept,
             "m": self.units["m"],
@@ -176,6 +177,10 @@ class Run(Summarized):
             if name not in (*names, "m", "mean_kwh"):
                 columns[name if name not in columns else f"metadata_{name}"] = self.units[name]
         return pd.DataFrame(columns)
+
+    def _surprise_of(self, points: int | slice) -> dict[str, Any]:
+        """The column, or the field of one point; nothing where it was not measured."""
+        return {} if self.surprise is None else {"surprise": self.surprise.score[points].tolist()}
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``wattfold embed --json`` prints."""
@@ -204,7 +209,7 @@ class Run(Summarized):
                     "density": float(self.hdr.density[point]),
                     "hdr": str(levels[point]),
                     "rank": int(self.hdr.rank[point]),
-                    "surprise": float(self.surprise.score[point]),
+                    **self._surprise_of(point),
                 }
                 for point in self.hdr.anomalies
             ],

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from core.anomalies import unseen_notice
 from core.cube import Cube
 from core.density import degenerate_notice, sample_size_notice
 from core.engine import Engine
@@ -120,12 +119,6 @@ class Runner:
         for suspicion in (
             degenerate_notice(embedding.y),
             sample_size_notice(hdr.rank, points.units["m"].to_numpy()),
-            unseen_notice(
-                surprise.score,
-                hdr.density,
-                points.units["label"],
-                n_anomalies=config.n_anomalies,
-            ),
         ):
             if suspicion:
                 log.note(suspicion)

@@ -117,7 +117,7 @@ class Coloring:
 def choices(run: Run) -> list[str]:
     """What the points of a run can be coloured by."""
     slots = [TIME, DAY] if "slot" in run.units else []
-    of_map = [DENSITY, SURPRISE, TRUST]
+    of_map = [DENSITY, TRUST] if run.surprise is None else [DENSITY, SURPRISE, TRUST]
     if np.isfinite(run.trust.distortion).any():
         of_map.append(DISTORTION)
     return [HDR, *slots, DEMAND, *of_map, SAMPLE, *_metadata(run)]
@@ -148,7 +148,7 @@ def color_points(run: Run, by: str, *, interval_minutes: int, safe: bool = False
     if by == DENSITY:
         # Densities span many powers of ten; their order is what can be seen.
         return _ranks("Density, rank in %", run.hdr.density)
-    if by == SURPRISE:
+    if by == SURPRISE and run.surprise is not None:
         return _scale("Surprise", run.surprise.score)
     if by == TRUST:
         return _scale("Trust: neighbours that the map keeps, %", 100 * run.trust.kept)

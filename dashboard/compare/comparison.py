@@ -286,7 +286,7 @@ class Comparison(param.Parameterized):
             if np.array_equal(other.neighbors.indices, slim.indices):
                 graph = other.neighbors
                 same = replace(slim, indices=graph.indices, distances=graph.distances)
-                return replace(run, neighbors=same, surprise=other.surprise)
+                return replace(run, neighbors=same)
         return run
 
     # What has come in

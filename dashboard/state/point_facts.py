@@ -44,18 +44,9 @@ class PointFacts(MapColors):
         )
 
     def explanation(self, row: int) -> str:
-        """When and how a point differs from what its neighbours suggest, in words."""
-        text = explain(
-            self.run.surprise,
-            row,
-            slots=self._slots_of_blocks(),
-            interval_minutes=self.dataset.interval_minutes,
-        )
+        """How a half-hour differs from what its neighbours suggest, in words."""
+        text = explain(self.run.surprise, row)
         return text[0].upper() + text[1:] + "."
-
-    def _slots_of_blocks(self) -> np.ndarray | None:
-        text = self.run.config.slots
-        return None if text is None else parse_slots(text, self.dataset.interval_minutes)
 
     def metadata(self, row: int) -> Mapping[str, str]:
         """What is known of a point's household."""
@@ -76,8 +67,10 @@ class PointFacts(MapColors):
         config = self.run.config
         blocks = 1
         if config.unit == "profiles":
-            chosen = self._slots_of_blocks()
-            blocks = self.dataset.slots_per_week if chosen is None else len(chosen)
+            minutes = self.dataset.interval_minutes
+            blocks = self.dataset.slots_per_week
+            if config.slots is not None:
+                blocks = len(parse_slots(config.slots, minutes))
         return distances / (blocks**0.5 if config.distance == "hellinger" else blocks)
 
     def table(self, rows: Sequence[int] | np.ndarray) -> pd.DataFrame:

@@ -104,7 +104,6 @@ def test_results_are_told_in_a_line(demo_path):
         assert each._repr_html_().count("<table") == 1
     assert "60 profiles" in repr(result)
     assert result.table()["isolation"].tolist() == result.neighbors.distances[:, 7].tolist()
-    assert result.table()["surprise"].tolist() == result.surprise.score.tolist()
 
 
 def test_the_default_run_is_that_of_the_page(demo_path):

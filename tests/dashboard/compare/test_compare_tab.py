@@ -182,7 +182,6 @@ def test_what_maps_have_in_common_is_kept_once(full):
     assert all(other.units is first.units for other in others)
     exact = [run for run in full.runs if run.config.neighbors == "exact"]
     assert exact[0].neighbors.indices is exact[1].neighbors.indices
-    assert exact[0].surprise is exact[1].surprise
 
 
 def test_stored_maps_are_found_without_a_worker(workspace, explorer, full, workers):
