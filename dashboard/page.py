@@ -61,6 +61,7 @@ _ON_THE_MAP = {
 # As many names as the search field can hold; with more points, it offers households.
 _MAXIMUM_NAMES = 5_000
 
+_NO_MAP = "There is no map of these settings; the reason is above. Change them at the left."
 _NOT_YET = "This map takes a while to compute. Press Run above to start it."
 
 hv.extension("bokeh")
@@ -122,6 +123,15 @@ class DatasetPage:
             self.compare.comparison,
             closed=self.keys.restore_focus,
         )
+        self.made = pmui.Button(
+            label="",
+            variant="text",
+            size="small",
+            margin=(2, 4),
+            align="center",
+            visible=False,
+        )
+        self.made.on_click(lambda _: setattr(self.settings, "open", True))
         self.search = pmui.AutocompleteInput(
             label="Find",
             placeholder="id  ( / )",
@@ -226,28 +236,22 @@ class DatasetPage:
             description="",
             sx={"& button": {"padding": "1px 8px", "fontSize": 12}},
         )
-        made = pmui.Button(
-            label="",
-            variant="text",
-            size="small",
-            margin=(2, 4),
-            align="center",
-            visible=False,
-        )
-        made.on_click(lambda _: setattr(self.settings, "open", True))
-
-        def tell(*_: param.parameterized.Event) -> None:
-            made.param.update(label=map_summary(self.explorer.run.config), visible=True)
-
-        self.explorer.param.watch(tell, "run")
+        self.explorer.param.watch(self._tell_how_made, "run")
         color_by = pmui.Select.from_param(
             choice.color_by, width=112, size="small", margin=(7, 0, 3, 10), align="center"
         )
         return column(
-            wrapped_row(made, self.run_controller.line, safe_colors, layers),
+            wrapped_row(self.made, self.run_controller.line, safe_colors, layers),
             self.run_controller.messages,
             row(color_by, self._legend()),
         )
+
+    def _tell_how_made(self, *_: param.parameterized.Event) -> None:
+        """Say how the map is made, where the settings do not say it."""
+        run = self.explorer.run
+        if run is not None:
+            is_needed = not self.settings.open
+            self.made.param.update(label=map_summary(run.config), visible=is_needed)
 
     def _explore(self) -> pn.viewable.Viewable:
         """The map, its tables below it, and the story of a point beside both."""
@@ -293,10 +297,10 @@ class DatasetPage:
         watcher = self.explorer.param.watch(put, "run", precedence=6)
 
         def tell(event: param.parameterized.Event) -> None:
-            """Show why there is no first map in its place; later errors leave the last map."""
+            """Say that there is no first map; later errors leave the last map."""
             if self.explorer.run is None:
-                why = PlainText(event.new, look="error", margin=(60, 30))
-                place.objects = [why if event.new else waiting]
+                hint = PlainText(_NO_MAP, look="quiet", align="center", margin=(100, 30))
+                place.objects = [hint if event.new else waiting]
 
         def wait_for_click(event: param.parameterized.Event) -> None:
             """A first map that takes long, as of a link, is computed when somebody asks for it."""
@@ -339,6 +343,7 @@ class DatasetPage:
 
         # A browser that has kept them open says so while it still builds the page.
         self.settings.param.watch(lambda _: schedule(fill), "open")
+        self.settings.param.watch(lambda _: schedule(self._tell_how_made), "open")
         return [
             self.settings,
             self.keys,

@@ -32,6 +32,10 @@ _log = logging.getLogger(__name__)
 # How long a new page waits for a stored first map. The server blocks for that time.
 _FIRST_MAP_SECONDS = 0.3
 
+_NOT_HERE = (
+    "The data of this link are not on this server, or not any more. These are other data: {name}."
+)
+
 # From one look whether the dataset is still what it was to the next.
 _LOOK_MILLISECONDS = 10_000
 
@@ -234,16 +238,20 @@ def _create_page(doc: Document, catalogue: Catalogue) -> pmui.Page:
         name: values[0].decode(errors="replace") for name, values in pn.state.session_args.items()
     }
     data = arguments.get("data")
+    is_here = data is None or data in catalogue.paths()
     _sweep_once()
-    dataset = catalogue.open(data)
+    dataset = catalogue.open(data if is_here else None)
     session = Session()
 
     def fill() -> None:
-        session.fill(dataset, link=f"data={data}&" if data else "")
+        session.fill(dataset, link=f"data={data}&" if data and is_here else "")
         doc.add_periodic_callback(session.look_at_dataset, _LOOK_MILLISECONDS)
 
     def show_map() -> None:
-        if "view" in arguments:
+        if not is_here:
+            warning = _NOT_HERE.format(name=dataset.path.name)
+            session.page.run_controller.warning.say(warning)
+        elif "view" in arguments:
             session.page.open_link(arguments["view"])
         # A first map that is stored comes with the page; any other when the browser has it.
         session.page.run_controller.follow_settings(wait_seconds=_FIRST_MAP_SECONDS)

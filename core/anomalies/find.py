@@ -379,8 +379,9 @@ def level_changes(symptoms: Symptoms, monday: np.datetime64) -> np.ndarray:
 
 def few_households(count: int) -> InputError:
     """Return the error for a dataset that is too small."""
+    have = "household has" if count == 1 else "households have"
     return InputError(
-        f"{count} households have {LEAST_USABLE} weeks or more; anomalies need at least "
+        f"{count} {have} {LEAST_USABLE} weeks or more; anomalies need at least "
         f"{LEAST_HOUSEHOLDS} to compare with each other"
     )
 

@@ -240,7 +240,8 @@ def density_scene(
         coloring=coloring or color_levels(hdr.level),
         order=np.argsort(hdr.density, kind="stable"),
         names=[""] * len(hdr.density) if names is None else np.asarray(names),
-        marked=hdr.anomalies,
+        # Of a few points not all: a mark that every point has says nothing.
+        marked=hdr.anomalies[: len(hdr.density) // 2],
         mark_name=MARK_NAMES[hdr.rank_by],
         labelled=names is not None,
         axis_names=("coordinate", "density (scaled)")

@@ -137,10 +137,12 @@ def choose_samples(
         reason[empty & (m >= minimum)] = f"more than {MAXIMUM_EMPTY:.0%} of the slots empty"
     kept = reason == ""
     if not kept.any():
+        cure = "choose other households or more slots, a wider window or a smaller minimum sample"
+        if unit == "profiles" and m.max() >= minimum:
+            cure = "let each point show a household's readings pooled, or " + cure
         raise InputError(
             f"none of {kept.size} {unit} can be shown ({', '.join(sorted(set(reason.flat)))}; "
-            f"the largest sample has {m.max()} readings): choose other households or more "
-            "slots, a wider window or a smaller minimum sample"
+            f"the largest sample has {m.max()} readings): {cure}"
         )
     out = ~kept.ravel()
     left_out = everything.loc[out, ["label"]].assign(m=m[~kept], reason=reason[~kept])

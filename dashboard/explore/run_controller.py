@@ -181,7 +181,7 @@ class RunController:
         run = self.explorer.run
         how = ", loaded from the cache" if seconds is None else f" in {seconds:.1f} s"
         self.explorer.is_stale = False
-        what = point_noun(run.config.unit, self.workspace.dataset.interval_minutes)
+        what = point_noun(run.config.unit, self.workspace.dataset.interval_minutes, n=run.n)
         self.status.say(f"{run.n:,} {what}{how}")
         notices = [*run.notices, *dimension_notice(run, what)]
         self.notices.text = "\n".join(f"• {note[:1].upper()}{note[1:]}" for note in notices)

@@ -104,11 +104,11 @@ class PointFacts(MapColors):
         return rows_of(self.run, labels)
 
 
-def point_noun(unit: str, interval_minutes: int) -> str:
-    """What the points of a map are, in words."""
-    if unit in ("profiles", "households"):
-        return "households"
-    return f"{interval_noun(interval_minutes)}s"
+def point_noun(unit: str, interval_minutes: int, *, n: int = 2) -> str:
+    """What n points of a map are, in words."""
+    is_home = unit in ("profiles", "households")
+    noun = "household" if is_home else interval_noun(interval_minutes)
+    return noun if n == 1 else f"{noun}s"
 
 
 def interval_noun(interval_minutes: int) -> str:

@@ -27,6 +27,13 @@ def test_a_scene_has_what_the_run_has(result):
     assert by_tariff["value"] == [f"tariff: {result.units['tariff'].iat[row]}"]
 
 
+def test_no_more_than_half_of_a_few_points_are_marked():
+    places = np.random.default_rng(0).normal(size=(7, 2))
+    hdr = hdr_density(places)
+    assert len(hdr.anomalies) == 7
+    np.testing.assert_array_equal(density_scene(places, hdr).marked, hdr.anomalies[:3])
+
+
 def test_every_choice_of_colours_makes_a_scene(result):
     for by in choices(result):
         scene = map_scene(result, color_by=by, contours=True)

@@ -99,6 +99,13 @@ def test_undo_link_note_and_session_file(open_page, result, tmp_path):
     expect(driver.page.get_by_role("textbox", name="Note")).to_have_value("away at weekends <b>?")
 
 
-def test_a_link_that_is_broken_says_so_and_the_page_works(open_page):
-    driver = open_page("?view=1-nothing")
-    expect(driver.page.get_by_text("the link cannot be read")).to_be_visible()
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("?view=1-nothing", "the link cannot be read"),
+        ("?data=nothing&view=1-nothing", "The data of this link are not on this server"),
+    ],
+)
+def test_a_link_that_is_broken_says_so_and_the_page_works(open_page, query, words):
+    driver = open_page(query)
+    expect(driver.page.get_by_text(words)).to_be_visible()
