@@ -83,7 +83,8 @@ def decisions(result: Mapping[str, Any]) -> dict[str, str]:
     if daily is not None:
         told["a day"] = f"{daily:,.3g} kWh in the median household{odd}"
     if result["options"]:
-        told["said"] = ", ".join(f"{name}: {_option(v)}" for name, v in result["options"].items())
+        given = result["options"].items()
+        told["chosen"] = ", ".join(f"{name.replace('_', ' ')} {_option(v)}" for name, v in given)
     return told
 
 

@@ -44,4 +44,4 @@ def test_what_the_user_said_is_told_as_said(tmp_path):
     assert found["unit"] == "MWh (said by the user)"
     assert found["times mark"] == "the end of their interval (said by the user)"
     assert "which no home uses: check the unit" in found["a day"]
-    assert "ignore_columns: Flat 1, Flat 2" in found["said"]
+    assert "ignore columns Flat 1, Flat 2" in found["chosen"]
