@@ -23,7 +23,7 @@ import param
 from holoviews import streams
 
 from core.scene._drawn_selection import DrawnSelection
-from core.scene.labels import DISTANCES, place_labels
+from core.scene.labels import DISTANCES, LETTER, place_labels
 from core.scene.map_scene import MapScene
 from core.scene.shading import MAXIMUM_MARKERS, shade_points
 from core.scene.view import View, marker_size
@@ -31,7 +31,6 @@ from core.theme import LIGHT, Theme
 
 FIRST_SIZE = (640, 380)  # pixels, until the browser tells
 _HOVER_SIZE = 8.0  # pixels, of the unseen markers of a crowd
-_LETTER = np.array([6.3, 14.0])  # pixels of a label's character, at 9 points
 # Points that labels keep off, of a crowd.
 _BESIDE = 4_000
 
@@ -339,7 +338,7 @@ def _label_columns(scene: MapScene, scale: View, radius: float) -> dict[str, Any
     x0, x1, y0, y1 = scene.extent
     offsets = place_labels(
         pixels,
-        np.array([[len(text), 1] for text in texts]).reshape(-1, 2) * _LETTER,
+        np.array([[len(text), 1] for text in texts]).reshape(-1, 2) * LETTER,
         area=np.array([x0, y0, x1, y1]) / unit,
         beside=scene.points[:: -(-scene.n // _BESIDE)] / unit,
         radius=max(radius, 5.5),

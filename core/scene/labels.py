@@ -2,6 +2,9 @@
 
 import numpy as np
 
+# Width and height of a label's character in pixels, at 9 points.
+LETTER = np.array([6.3, 14.0])
+
 # Directions in order of preference, and distances in pixels from a point's rim.
 _ANGLES = np.deg2rad([45, 0, 135, 315, 180, 225, 90, 270, 22, 158, 202, 338])
 DISTANCES = (3.0, 9.0, 16.0, 25.0, 37.0, 53.0, 75.0, 105.0, 145.0)

@@ -9,10 +9,15 @@ from bokeh.plotting import figure
 from core.figures.moves import SEASON
 from core.over_time import PeriodComparison
 from core.scene import DARK, LIGHT, map_points
+from core.scene.labels import DISTANCES, LETTER, place_labels
 from core.scene.palette import OTHERS
 
 NAMED = 10
+# Of the figure's shorter side on a laptop; names keep apart at this size, and in larger ones.
+_USUAL_PIXELS = 480
+_HEAD_RADIUS = 6.0
 _COLUMNS = ("x0", "y0", "x1", "y1", "angle", "home", "moved", "q", "kwh")
+_OFFSETS = ("name_x", "name_y")
 
 
 class MovesFigure:
@@ -20,7 +25,7 @@ class MovesFigure:
 
     def __init__(self, *, height: int = 560) -> None:
         self.all = ColumnDataSource({name: [] for name in _COLUMNS})
-        self.most = ColumnDataSource({name: [] for name in _COLUMNS})
+        self.most = ColumnDataSource({name: [] for name in (*_COLUMNS, *_OFFSETS)})
         self.season = ColumnDataSource({name: [] for name in _COLUMNS})
         self.selected = ColumnDataSource({"x": [], "y": []})
         plot: Any = figure(
@@ -56,8 +61,10 @@ class MovesFigure:
             "y1",
             text="home",
             source=self.most,
-            x_offset=7,
-            y_offset=-4,
+            x_offset="name_x",
+            y_offset="name_y",
+            text_align="center",
+            text_baseline="middle",
             text_font_size="9pt",
             background_fill_alpha=0.7,
         )
@@ -96,7 +103,11 @@ class MovesFigure:
         start, end = points[:n], points[n:]
         order = np.argsort(-found.excess, kind="stable")
         self.all.data = _arrows(start, end, found, order[NAMED:])
-        self.most.data = _arrows(start, end, found, order[:NAMED])
+        named = order[:NAMED]
+        self.most.data = {
+            **_arrows(start, end, found, named),
+            **_name_offsets(end[named], found.households[named], points),
+        }
         shift = (end - start).mean(axis=0)
         middle = points.mean(axis=0)
         ends = middle - shift / 2, middle + shift / 2
@@ -129,6 +140,21 @@ def _places(start: np.ndarray, end: np.ndarray) -> dict[str, np.ndarray]:
         # A triangle points up where its angle is nought.
         "angle": np.arctan2(dy, dx) - np.pi / 2,
     }
+
+
+def _name_offsets(heads: np.ndarray, names: np.ndarray, points: np.ndarray) -> dict[str, Any]:
+    """Where names stand beside the heads of arrows, in pixels to the right and down."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    per_pixel = float((high - low).max() or 1.0) / _USUAL_PIXELS
+    offsets = place_labels(
+        heads / per_pixel,
+        np.array([[len(name), 1] for name in names]).reshape(-1, 2) * LETTER,
+        area=np.array([*low, *high]) / per_pixel,
+        beside=heads / per_pixel,
+        radius=_HEAD_RADIUS,
+        distances=DISTANCES[:5],
+    )
+    return dict(zip(_OFFSETS, (offsets * [1, -1]).T, strict=True))
 
 
 def _arrows(
