@@ -184,6 +184,7 @@ class TimePlot:
             x_axis_type="log",
             x_axis_label="seconds for neighbours and map",
             toolbar_location=None,
+            outline_line_color=None,
             tools="",
             min_border=4,
             tags=["time"],

@@ -35,6 +35,7 @@ class MovesFigure:
             tools="pan,wheel_zoom,box_zoom,reset",
             active_scroll="wheel_zoom",
             toolbar_location="right",
+            outline_line_color=None,
         )
         plot.toolbar.logo = None
         plot.axis.visible = False
