@@ -68,7 +68,6 @@ def append(
     sources: Sequence[str | Path],
     *,
     options: IngestOptions | None = None,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> Appended:
     """Add readings to a dataset directory, under the rules of its ingest.
@@ -96,7 +95,7 @@ def append(
             with (
                 new_dataset(path) as draft,
                 working_folder(draft.path) as work,
-                open_staging(work, threads=threads) as staging,
+                open_staging(work) as staging,
             ):
                 _append(draft, staging, work, old, sources, said, result, progress)
         except _NothingNewError:
