@@ -254,6 +254,7 @@ def _lay_out(
     k = n_neighbors_needed(config.method, config.k, len(vectors.x), config.method_parameters)
     backend = config.neighbors
     parameters: dict[str, Any] = dict(config.neighbors_parameters)
+    settings: dict[str, Any] = dict(config.method_parameters)
     if backend == AUTO:
         backend = choose_backend(vectors, k=k)
     neighbors = find_neighbors(
@@ -272,7 +273,7 @@ def _lay_out(
         seed=config.seed,
         progress=part(progress, 0.5, 1.0),
         checkpoints=None,
-        **config.method_parameters,
+        **settings,
     )
     return embedding.y, (*neighbors.notices, *embedding.notices)
 
