@@ -13,7 +13,7 @@ from dashboard.explore.point_tables import PointTable
 from dashboard.jobs import FollowedJob, run_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
-from dashboard.widgets import JobStatus, PlainText, column, row, wrapped_row
+from dashboard.widgets import JobStatus, PlainText, as_sentence, column, row, wrapped_row
 
 _TITLES = {
     "what": "Home",
@@ -161,7 +161,7 @@ class AnomalyList:
         self.explorer.show_unusual(found.result)
 
     def _give_up(self, why: str) -> None:
-        self.status.say(why[:1].upper() + why[1:])
+        self.status.say(as_sentence(why))
         self.again.visible = True
         self.explorer.show_unusual(None)
 

@@ -20,7 +20,7 @@ from dashboard.state import Explorer
 from dashboard.state.group_selection import DRAWN, SAVED, GroupSelection
 from dashboard.state.map_colors import GROUPS
 from dashboard.state.saved_groups import LONGEST_NAME
-from dashboard.widgets import Download, JobStatus, PlainText, column, row, wrapped_row
+from dashboard.widgets import Download, JobStatus, PlainText, as_sentence, column, row, wrapped_row
 
 _INVITATION = (
     "Draw a box or a lasso on the map (tools at its right), or choose homes by what is known of "
@@ -213,7 +213,7 @@ class GroupPanel:
             if job.state == "done":
                 self._show(job.result, sides)
             elif job.state == "failed":
-                self.problem.say(job.error[:1].upper() + job.error[1:])
+                self.problem.say(as_sentence(job.error))
 
         self.job = job
         self.cancel.visible = True

@@ -18,7 +18,7 @@ _COLUMNS = ("x0", "y0", "x1", "y1", "angle", "home", "moved", "q", "kwh")
 class MovesFigure:
     """Arrows from where homes were to where they are, and the mean shift of all."""
 
-    def __init__(self, *, height: int = 560) -> None:
+    def __init__(self, *, height: int) -> None:
         self.all = ColumnDataSource({name: [] for name in _COLUMNS})
         self.most = ColumnDataSource({name: [] for name in _COLUMNS})
         self.season = ColumnDataSource({name: [] for name in _COLUMNS})

@@ -17,7 +17,7 @@ from dashboard.jobs import FollowedJob, time_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.periods._moves_plot import MovesFigure
 from dashboard.state import Explorer
-from dashboard.widgets import COMPACT, JobStatus, PlainText, column, row, section
+from dashboard.widgets import COMPACT, JobStatus, PlainText, as_sentence, column, row, section
 
 _ABOUT = (
     "Places every home twice on one map, once by each period, and joins the two places by an "
@@ -117,7 +117,7 @@ class PeriodsTab:
         try:
             config, against = self._periods()
         except WattfoldError as error:
-            self.error.say(_sentence(str(error)))
+            self.error.say(as_sentence(str(error)))
             return
 
         def draw_or_compute(found: FollowedJob) -> None:
@@ -130,7 +130,7 @@ class PeriodsTab:
             try:
                 job = time_jobs.submit_comparison(self.workspace, config, against)
             except WattfoldError as error:
-                self.error.say(_sentence(str(error)))
+                self.error.say(as_sentence(str(error)))
                 return
             self.cancel.visible = True
             self.status.follow(job)
@@ -149,7 +149,7 @@ class PeriodsTab:
             if job.state == "done":
                 done(job)
             elif job.state == "failed":
-                self.error.say(_sentence(job.error))
+                self.error.say(as_sentence(job.error))
 
         self.job = job
         job.on_end(end)
@@ -237,7 +237,3 @@ def summary(found: PeriodComparison) -> str:
         f"out below. Beyond it, {sure:,} homes moved more than their weeks differ by chance (q at "
         f"most {_SURE:g}).{left_out}"
     )
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

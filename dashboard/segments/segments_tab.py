@@ -17,7 +17,7 @@ from dashboard.segments._segment_names import SegmentNames
 from dashboard.state import Explorer
 from dashboard.state.group_selection import SEGMENT
 from dashboard.state.map_colors import SEGMENTS
-from dashboard.widgets import JobStatus, PlainText, column, make_table, row
+from dashboard.widgets import JobStatus, PlainText, as_sentence, column, make_table, row
 
 _ABOUT = (
     "Kinds of homes that two halves of the weeks agree on, named by what sets them apart. Their "
@@ -149,7 +149,7 @@ class SegmentsTab:
             if job.state == "done":
                 self._take(job.result)
             elif job.state == "failed":
-                self.sentence.text = job.error[:1].upper() + job.error[1:]
+                self.sentence.text = as_sentence(job.error)
 
         self.job = job
         self.cancel.visible = True

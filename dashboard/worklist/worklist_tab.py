@@ -20,7 +20,16 @@ from dashboard.jobs.worklist_jobs import CaseFileRequest
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
 from dashboard.state.flagged_homes import parse_price
-from dashboard.widgets import Download, JobStatus, PlainText, column, make_table, row, wrapped_row
+from dashboard.widgets import (
+    Download,
+    JobStatus,
+    PlainText,
+    as_sentence,
+    column,
+    make_table,
+    row,
+    wrapped_row,
+)
 from dashboard.worklist import _sentences
 
 _HEIGHT = 156
@@ -266,7 +275,7 @@ class WorklistTab:
                 self._found = job.result, flagged
                 self._refresh()
             elif job.state == "failed":
-                self.status.say(job.error[:1].upper() + job.error[1:])
+                self.status.say(as_sentence(job.error))
 
         self.job = job
         self.cancel.visible = True
