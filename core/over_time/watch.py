@@ -29,6 +29,7 @@ from core.parallel import available_cores
 from core.periods import WHOLE_RECORD, Period
 from core.placement import SavedMap
 from core.placement.projection import Projection, project_steps
+from core.placement.saved_map import check_interval
 from core.progress import Progress, part, silent
 from core.readings import Dataset
 from core.summary import Summarized
@@ -90,11 +91,7 @@ def watch(
     """
     config = saved.config
     check_unit(config, "watched weeks")
-    if dataset.interval_minutes != saved.interval_minutes:
-        raise InputError(
-            f"the map has slots of {saved.interval_minutes} minutes and {dataset.path} has "
-            f"readings every {dataset.interval_minutes}; they cannot be compared"
-        )
+    check_interval(saved, dataset)
     table = bin_days(
         dataset,
         edges=saved.edges,
