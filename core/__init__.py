@@ -3,8 +3,9 @@
 The names below are imported when they are first used, so that ``import core`` costs nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from core.lazy_names import lazy_names
 
 if TYPE_CHECKING:  # what __getattr__ finds, for type checkers and editors
     from core.anomalies import DETECTORS as DETECTORS
@@ -47,44 +48,44 @@ if TYPE_CHECKING:  # what __getattr__ finds, for type checkers and editors
     from core.worklist import more_like as more_like
 
 _HOMES = {
-    "Anomalies": "core.anomalies",
-    "BACKENDS": "core.neighbors",
-    "DETECTORS": "core.anomalies",
-    "Dataset": "core.readings",
-    "IngestOptions": "core.readings",
-    "METHODS": "core.embedding",
-    "ManifoldMap": "core.estimators",
-    "NeighborsTransformer": "core.estimators",
-    "RunConfig": "core.runs",
-    "Runner": "core.runs",
-    "SavedMap": "core.placement",
-    "StatisticalDistance": "core.estimators",
-    "Store": "core.runs",
-    "Vectors": "core.vectors",
-    "Worklist": "core.worklist",
-    "build_cube": "core.cube",
-    "compare_groups": "core.groups",
-    "embed": "core.embedding",
-    "find_anomalies": "core.anomalies",
-    "find_neighbors": "core.neighbors",
-    "find_segments": "core.segments",
-    "from_samples": "core.vectors",
-    "group_by": "core.groups",
-    "hdr_density": "core.density",
-    "household_demand": "core.groups",
-    "ingest": "core.readings",
-    "make_demo": "core.demo",
-    "make_engine": "core.engine",
-    "make_vectors": "core.vectors",
-    "map_vectors": "core.vector_map",
-    "measure_quality": "core.quality",
-    "more_like": "core.worklist",
-    "place": "core.placement",
-    "plot_anomaly": "core.plots",
-    "plot_calendar": "core.plots",
-    "plot_map": "core.plots",
-    "run": "core.runs",
-    "save_map": "core.placement",
+    "Anomalies": "anomalies",
+    "BACKENDS": "neighbors",
+    "DETECTORS": "anomalies",
+    "Dataset": "readings",
+    "IngestOptions": "readings",
+    "METHODS": "embedding",
+    "ManifoldMap": "estimators",
+    "NeighborsTransformer": "estimators",
+    "RunConfig": "runs",
+    "Runner": "runs",
+    "SavedMap": "placement",
+    "StatisticalDistance": "estimators",
+    "Store": "runs",
+    "Vectors": "vectors",
+    "Worklist": "worklist",
+    "build_cube": "cube",
+    "compare_groups": "groups",
+    "embed": "embedding",
+    "find_anomalies": "anomalies",
+    "find_neighbors": "neighbors",
+    "find_segments": "segments",
+    "from_samples": "vectors",
+    "group_by": "groups",
+    "hdr_density": "density",
+    "household_demand": "groups",
+    "ingest": "readings",
+    "make_demo": "demo",
+    "make_engine": "engine",
+    "make_vectors": "vectors",
+    "map_vectors": "vector_map",
+    "measure_quality": "quality",
+    "more_like": "worklist",
+    "place": "placement",
+    "plot_anomaly": "plots",
+    "plot_calendar": "plots",
+    "plot_map": "plots",
+    "run": "runs",
+    "save_map": "placement",
 }
 
 # As a list, which type checkers can read.
@@ -130,10 +131,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -10,12 +10,9 @@ from typing import Any
 # Those that the page brings or the system has: nothing is loaded from elsewhere.
 FONTS = ("Inter", "Roboto", "system-ui", "Segoe UI", "Helvetica Neue", "Arial", "sans-serif")
 FONT_FAMILY = ", ".join(f'"{font}"' if " " in font else font for font in FONTS)
-MONOSPACE = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 
-# Type scale, in pixels.
+# Type scale, round corners and the bar, in pixels.
 TITLE, HEADING, BODY, SMALL, TINY = 17, 13, 13, 12, 11
-# Everything stands on a grid of this, in pixels.
-SPACE = 4
 RADIUS = 6
 BAR_HEIGHT = 44
 

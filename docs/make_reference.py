@@ -153,8 +153,9 @@ def _library() -> str:
         "What `import wattfold as wf` offers. Modules are imported when a name of theirs is first "
         "used. All but `explore`, `open` and `read` are also names of `core`.",
     ]
-    own = dict.fromkeys(("explore", "open", "read"), "wattfold")
-    for name, home in sorted({**_HOMES, **own}.items(), key=lambda item: item[0].lower()):
+    homes = dict.fromkeys(("explore", "open", "read"), "wattfold")
+    homes |= {name: f"core.{home}" for name, home in _HOMES.items()}
+    for name, home in sorted(homes.items(), key=lambda item: item[0].lower()):
         member = getattr(import_module(home), name)
         lines += ["", f"## {name}", "", f"`wf.{name}`", ""]
         if isclass(member):

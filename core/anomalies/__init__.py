@@ -4,8 +4,9 @@ The names below are imported when they are first used: ``wattfold anomalies --he
 the options.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from core.lazy_names import lazy_names
 
 if TYPE_CHECKING:  # what __getattr__ finds, for type checkers and editors
     from core.anomalies.detectors import DETECTORS as DETECTORS
@@ -42,8 +43,4 @@ _HOMES = {
 
 __all__ = list(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _HOMES)

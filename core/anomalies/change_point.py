@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 LEAST_SIDE = 7
+_PERMUTATIONS = 199
 
 
 @dataclass(frozen=True)
@@ -59,20 +60,20 @@ class Span:
     explained: float
 
 
-def change_span(series: np.ndarray, least: int = LEAST_SIDE) -> Span | None:
+def change_span(series: np.ndarray) -> Span | None:
     """Return the stretch that explains most of a series and ends before it; NaN is skipped.
 
-    None where there are too few values for ``least`` of them before, in and after the stretch.
+    None where there are too few values for ``LEAST_SIDE`` of them before, in and after the stretch.
     """
     present = np.flatnonzero(np.isfinite(series))
     y = series[present]
     n = len(y)
-    if n < 3 * least or np.ptp(y) == 0:
+    if n < 3 * LEAST_SIDE or np.ptp(y) == 0:
         return None
     total = np.concatenate([[0.0], np.cumsum(y - y.mean())])
     first, stop = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
     length = stop - first
-    allowed = (first >= least) & (length >= least) & (stop <= n - least)
+    allowed = (first >= LEAST_SIDE) & (length >= LEAST_SIDE) & (stop <= n - LEAST_SIDE)
     inside = total[None, :] - total[:, None]
     # Deviations sum to 0: those outside of the stretch are minus those inside.
     weight = 1 / np.maximum(length, 1) + 1 / np.maximum(n - length, 1)
@@ -82,13 +83,13 @@ def change_span(series: np.ndarray, least: int = LEAST_SIDE) -> Span | None:
     return Span(int(present[i]), int(present[j - 1]) + 1, explained)
 
 
-def permuted_p(series: np.ndarray, *, permutations: int = 199, seed: int = 0) -> np.ndarray:
+def permuted_p(series: np.ndarray) -> np.ndarray:
     """Return the p of a change in each row of weekly values, (n, weeks), NaN skipped.
 
     The largest standardized difference of two parts is compared with its values when the weeks
     are permuted.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     # Present weeks first, so that all permutations are of those alone.
     order = np.argsort(~np.isfinite(series), axis=1, kind="stable")
     y = np.take_along_axis(series, order, axis=1)
@@ -98,11 +99,11 @@ def permuted_p(series: np.ndarray, *, permutations: int = 199, seed: int = 0) ->
     y = np.where(present, y - (y.sum(axis=1) / np.maximum(n, 1))[:, None], 0.0)
     observed = _largest_step(y, n)
     above = np.ones(len(y))
-    for _ in range(permutations):
+    for _ in range(_PERMUTATIONS):
         key = np.where(present, rng.random(y.shape), 2.0)
         shuffled = np.take_along_axis(y, np.argsort(key, axis=1), axis=1)
         above += _largest_step(shuffled, n) >= observed - 1e-12
-    return np.where(n >= 4, above / (permutations + 1), 1.0)
+    return np.where(n >= 4, above / (_PERMUTATIONS + 1), 1.0)
 
 
 def _largest_step(y: np.ndarray, n: np.ndarray) -> np.ndarray:

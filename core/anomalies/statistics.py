@@ -13,8 +13,11 @@ MOST_CHANGES = 30
 # Other homes are looked for among this many, evenly spaced, where there are more.
 MOST_HOMES = 600
 
+# Columns that hardly vary are measured by this.
+_LEAST_SPREAD = 1e-6
 
-def standardize(values: np.ndarray, least: float = 1e-6) -> np.ndarray:
+
+def standardize(values: np.ndarray) -> np.ndarray:
     """Return how many robust standard deviations values are above the median of their column.
 
     Median and scaled median absolute deviation are those over rows; NaN is ignored and stays.
@@ -23,7 +26,7 @@ def standardize(values: np.ndarray, least: float = 1e-6) -> np.ndarray:
     safe = np.where(empty, 0.0, values)
     center = np.nanmedian(safe, axis=0)
     spread = 1.4826 * np.nanmedian(np.abs(safe - center), axis=0)
-    return (values - center) / np.maximum(spread, least)
+    return (values - center) / np.maximum(spread, _LEAST_SPREAD)
 
 
 def clipped(values: np.ndarray) -> np.ndarray:

@@ -88,7 +88,6 @@ def measure_surprise(
     vectors: Vectors,
     neighbors: Neighbors,
     *,
-    k: int | None = None,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Surprise:
@@ -100,8 +99,6 @@ def measure_surprise(
         n rows with their ``block_sizes``.
     neighbors : Neighbors
         Of the same n rows.
-    k : int, optional
-        Use the k nearest of them; all by default.
     threads : int, optional
         All cores by default. The result does not depend on them.
     progress : Progress
@@ -111,7 +108,7 @@ def measure_surprise(
     -------
     Surprise
     """
-    indices, sizes = _checked(vectors, neighbors, k)
+    indices, sizes = _checked(vectors, neighbors)
     weights, excess, shift = _own(
         vectors, sizes, slice(0, len(indices)), indices, threads=threads, progress=progress
     )
@@ -139,19 +136,10 @@ class Expectation:
     score: np.ndarray
 
 
-def make_expectation(
-    vectors: Vectors,
-    neighbors: Neighbors,
-    *,
-    k: int | None = None,
-    threads: int | None = None,
-    progress: Progress = silent,
-) -> Expectation:
-    """Measure what :func:`surprise_of_new` needs of a map; options of `measure_surprise`."""
-    indices, sizes = _checked(vectors, neighbors, k)
-    weights, own, _ = _own(
-        vectors, sizes, slice(0, len(indices)), indices, threads=threads, progress=progress
-    )
+def make_expectation(vectors: Vectors, neighbors: Neighbors) -> Expectation:
+    """Measure what :func:`surprise_of_new` needs of a map, given as for `measure_surprise`."""
+    indices, sizes = _checked(vectors, neighbors)
+    weights, own, _ = _own(vectors, sizes, slice(0, len(indices)), indices)
     excess = own - _of_neighbors(own, indices, weights)
     return Expectation(own, _scale(excess), _scan(excess)[0])
 
@@ -198,12 +186,10 @@ def surprise_of_new(
     return Surprise(score, first, length, excess, shift)
 
 
-def _checked(
-    vectors: Vectors, neighbors: Neighbors, k: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The k nearest neighbours and the sizes of all blocks."""
+def _checked(vectors: Vectors, neighbors: Neighbors) -> tuple[np.ndarray, np.ndarray]:
+    """The neighbours and the sizes of all blocks."""
     n = len(vectors.x)
-    indices = neighbors.indices[:, :k]
+    indices = neighbors.indices
     if len(indices) != n:
         raise InputError(f"{n} points need neighbours of each, got those of {len(indices)}")
     sizes = vectors.block_sizes
@@ -221,8 +207,8 @@ def _own(
     rows: slice,
     indices: np.ndarray,
     *,
-    threads: int | None,
-    progress: Progress,
+    threads: int | None = None,
+    progress: Progress = silent,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights, excess and shift of some rows, each compared with its own neighbours alone."""
     m, count = indices.shape

@@ -38,17 +38,6 @@ class Weeks:
     monday: np.datetime64
     interval_minutes: int
 
-    @property
-    def slots_per_day(self) -> int:
-        """48 for half-hours."""
-        return 24 * 60 // self.interval_minutes
-
-    @property
-    def by_day(self) -> np.ndarray:
-        """The same readings as (households, days, slots of the day); a view."""
-        n, weeks, _ = self.kwh.shape
-        return self.kwh.reshape(n, weeks * 7, self.slots_per_day)
-
     def date(self, day: int) -> np.datetime64:
         """Return the date of a day counted from the first Monday."""
         return self.monday + np.timedelta64(int(day), "D")

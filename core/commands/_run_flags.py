@@ -70,6 +70,12 @@ def read_fields(arguments: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
+def read_flag(arguments: argparse.Namespace, parameter: Parameter) -> Any:
+    """Return what was given for one parameter, checked; its default where nothing was."""
+    given = getattr(arguments, parameter.name)
+    return parameter.validate(parameter.default if given is None else given)
+
+
 def read_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters of backends and methods that were given."""
     found = {name: getattr(arguments, name) for name in _owners()}

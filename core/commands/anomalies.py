@@ -5,18 +5,20 @@ import time
 from typing import Any
 
 from core.anomalies.options import RESAMPLES, THRESHOLD, TOP
-from core.commands._run_flags import add_choices, add_flag, read_config
+from core.commands._run_flags import add_choices, add_flag, read_config, read_flag
 from core.progress import Progress, part
 
 NAME = "anomalies"
 HELP = "list the most unusual households, or half-hours, and say why they are unusual"
+
+_PARAMETERS = (TOP, THRESHOLD, RESAMPLES)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("dataset", metavar="DIR", help="a dataset directory")
     group = parser.add_argument_group("anomalies")
-    for parameter in (TOP, THRESHOLD, RESAMPLES):
+    for parameter in _PARAMETERS:
         add_flag(group, parameter)
     group.add_argument("--out", metavar="FILE", help="write all households to FILE.parquet or .csv")
     add_choices(parser)
@@ -25,30 +27,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Rank the households, write the table, and return the first rows."""
     from core.anomalies import find_anomalies
-    from core.commands._output_tables import FORMATS, destination, write_frame
+    from core.commands._output_tables import FORMATS, destination, json_rows, write_frame
     from core.readings import Dataset
 
     config = read_config(arguments)
     out = destination("--out", arguments.out, FORMATS)
-    options: dict[str, Any] = {}
-    for parameter in (TOP, THRESHOLD, RESAMPLES):
-        given = getattr(arguments, parameter.name)
-        options[parameter.name] = parameter.validate(parameter.default if given is None else given)
+    options: dict[str, Any] = {
+        parameter.name: read_flag(arguments, parameter) for parameter in _PARAMETERS
+    }
     dataset = Dataset.open(arguments.dataset)
     start = time.perf_counter()
     found = find_anomalies(
         dataset, config, seed=config.seed, progress=part(progress, 0.0, 0.98), **options
     )
     seconds = time.perf_counter() - start
-    table = found.table
-    metadata = dataset.metadata.set_axis(dataset.households["household"])
-    metadata = metadata.rename(columns={name: f"{name} (metadata)" for name in table.columns})
-    table = table.join(metadata, on="household")
+    table = dataset.with_metadata(found.table)
     top = int(options["top"])
     result: dict[str, Any] = {
         "n": len(table),
         "unit": config.unit,
-        "anomalies": _rows(table.head(top)),
+        "anomalies": json_rows(table.head(top)),
         "expected_false": found.expected_false(top),
         "left_out": list(found.left_out),
         "notices": list(found.notices),
@@ -59,12 +57,6 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
         result["out"] = str(out)
     progress(1.0, "Done")
     return result
-
-
-def _rows(table: Any) -> list[dict[str, Any]]:
-    """Rows as JSON: a number that is not there is null."""
-    rows = table.astype(object).where(table.notna(), None)
-    return [dict(row) for row in rows.to_dict("records")]
 
 
 def render(result: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ import argparse
 import time
 from typing import Any
 
-from core.commands._run_flags import add_flag, read_fields
+from core.commands._run_flags import add_flag, read_fields, read_flag
 from core.errors import InputError
 from core.fields import FIELDS
 from core.groups.options import PERMUTATIONS
@@ -14,8 +14,10 @@ NAME = "groups"
 HELP = "compare groups of households: how they differ, when, and how sure that is"
 
 # What decides the distributions that are compared; what makes a map has no part in it.
-_CHOICES = ("unit", "households", "slots", "distance", "bins", "window", "reference")
-_PERIOD = ("first_day", "last_day", "months", "minimum_sample", "seed")
+_CHOICES = (
+    "unit", "households", "slots", "distance", "bins", "window", "reference", "first_day",
+    "last_day", "months", "minimum_sample", "seed",
+)  # fmt: skip
 _SHOWN = 5
 
 
@@ -42,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", help="write the hours to FILE.parquet or .csv")
     parser.add_argument("--figure", metavar="FILE", help="draw to FILE.png, .svg or .pdf")
     choices = parser.add_argument_group("which readings")
-    for name in (*_CHOICES, *_PERIOD):
+    for name in _CHOICES:
         add_flag(choices, FIELDS[name])
 
 
@@ -57,8 +59,7 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     start = time.perf_counter()
     out = destination("--out", arguments.out, FORMATS)
     figure = destination("--figure", arguments.figure, FIGURES)
-    given = PERMUTATIONS.default if arguments.permutations is None else arguments.permutations
-    permutations = int(PERMUTATIONS.validate(given))
+    permutations = read_flag(arguments, PERMUTATIONS)
     moments = read_moments(arguments.during) if arguments.during else None
     dataset = Dataset.open(arguments.dataset)
     config = RunConfig(**read_fields(arguments))

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from core.commands._engine_flags import add_engine, read_engine
-from core.commands._run_flags import add_flag, read_households
+from core.commands._run_flags import add_flag, read_flag, read_households
 from core.fields import FIELDS
 from core.progress import Progress, part
 
@@ -31,9 +31,7 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     from core.placement import SavedMap, place, placement_json
     from core.readings import Dataset
 
-    n_anomalies = FIELDS["n_anomalies"].default
-    if arguments.n_anomalies is not None:
-        n_anomalies = FIELDS["n_anomalies"].validate(arguments.n_anomalies)
+    n_anomalies = read_flag(arguments, FIELDS["n_anomalies"])
     out = destination("--out", arguments.out, FORMATS)
     households = read_households(arguments.households) if arguments.households else None
     saved = SavedMap.open(arguments.map)

@@ -4,7 +4,7 @@ import argparse
 import time
 from typing import Any
 
-from core.commands._run_flags import add_flag, read_fields
+from core.commands._run_flags import add_flag, read_fields, read_flag
 from core.fields import FIELDS
 from core.progress import Progress
 from core.segments.options import DETAIL
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
 
     start = time.perf_counter()
     out = destination("--out", arguments.out, FORMATS)
-    detail = int(DETAIL.validate(DETAIL.default if arguments.detail is None else arguments.detail))
+    detail = read_flag(arguments, DETAIL)
     dataset = Dataset.open(arguments.dataset)
     config = RunConfig(**read_fields(arguments))
     found = find_segments(dataset, config, detail=detail, store=Store.default(), progress=progress)

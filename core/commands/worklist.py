@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Change the list, write what is asked for, and return the JSON."""
-    from core.commands._output_tables import FORMATS, destination, write_frame
+    from core.commands._output_tables import FORMATS, destination, json_rows, write_frame
     from core.worklist import Worklist, case_table, merge, precision_by_detector, read_worklist
 
     start = time.perf_counter()
@@ -96,18 +96,19 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
         "n": len(cases),
         "counts": worklist.counts(),
         "disputed": [case.household for case in worklist.cases().values() if case.disputed],
-        "cases": _rows(cases),
+        "cases": json_rows(cases),
         "precision": [],
         "currency": arguments.currency,
         "notices": list(evidence.notices),
     }
     if evidence.anomalies is not None:
-        result["precision"] = _rows(precision_by_detector(cases))
+        result["precision"] = json_rows(precision_by_detector(cases))
     if arguments.more_like is not None:
         result["more_like"] = _more_like(worklist, arguments.more_like, evidence)
     if out:
         described = {"dataset": worklist.dataset, "price": arguments.price}
-        write_frame(evidence.with_metadata(cases), out, described)
+        known = cases if evidence.dataset is None else evidence.dataset.with_metadata(cases)
+        write_frame(known, out, described)
         result["out"] = str(out)
     if case_file:
         from core.worklist import write_case_file
@@ -162,12 +163,6 @@ class _Evidence:
             raise InputError(f"{flag} needs the dataset; name it after the list")
         return self.dataset
 
-    def with_metadata(self, cases: Any) -> Any:
-        """Add the households' attributes."""
-        from core.worklist.cases import with_metadata
-
-        return cases if self.dataset is None else with_metadata(cases, self.dataset)
-
 
 def _change(worklist: Any, arguments: argparse.Namespace, evidence: _Evidence) -> Any:
     """Add flags, and take off what is to be taken off."""
@@ -189,6 +184,7 @@ def _change(worklist: Any, arguments: argparse.Namespace, evidence: _Evidence) -
 
 
 def _more_like(worklist: Any, text: str, evidence: _Evidence) -> dict[str, Any]:
+    from core.commands._output_tables import json_rows
     from core.runs.reproduce import split_ids
     from core.worklist import more_like
 
@@ -206,15 +202,9 @@ def _more_like(worklist: Any, text: str, evidence: _Evidence) -> dict[str, Any]:
     return {
         "flagged": flagged,
         "in_common": list(found.in_common),
-        "households": _rows(found.table.head(_MORE)),
+        "households": json_rows(found.table.head(_MORE)),
         "notices": list(found.notices),
     }
-
-
-def _rows(table: Any) -> list[dict[str, Any]]:
-    """Rows as JSON: a number that is not there is null."""
-    rows = table.astype(object).where(table.notna(), None)
-    return [dict(row) for row in rows.to_dict("records")]
 
 
 def render(result: dict[str, Any]) -> str:

@@ -88,7 +88,6 @@ class CorrectedDensity:
         *,
         left_out: np.ndarray,
         threads: int | None = None,
-        progress: Progress = silent,
     ) -> np.ndarray:
         """Density at other places of the map, found as that at its points is.
 
@@ -107,12 +106,10 @@ class CorrectedDensity:
             others.
         """
         if len(self.y) <= ALL_PAIRS:
-            return self._exact(places, area, left_out, threads, progress)
-        density = self._approximate(places, area, left_out, threads, part(progress, 0.0, 0.6))
+            return self._exact(places, area, left_out, threads, silent)
+        density = self._approximate(places, area, left_out, threads, silent)
         exact = np.flatnonzero(density <= self._limit)
-        density[exact] = self._exact(
-            places[exact], area[exact], left_out[exact], threads, part(progress, 0.6, 1.0)
-        )
+        density[exact] = self._exact(places[exact], area[exact], left_out[exact], threads, silent)
         return density
 
     @cached_property

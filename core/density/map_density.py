@@ -179,7 +179,6 @@ class Landscape:
         *,
         left_out: np.ndarray,
         threads: int | None = None,
-        progress: Progress = silent,
     ) -> np.ndarray:
         """Density at other places of the map, found as that at its points is.
 
@@ -204,7 +203,6 @@ class Landscape:
             places[exact],
             left_out=left_out[exact],
             threads=threads,
-            progress=progress,
         )
         return density / self.sphering.volume
 

@@ -27,12 +27,11 @@ def day_table_of(
     config: RunConfig,
     edges: np.ndarray,
     *,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> DayTable:
     """Return the bin of every reading, fetched where the map has the dataset's own bins."""
     if config.reference == "dataset":
-        cube, table = build_day_table(dataset, bins=config.bins, threads=threads, progress=progress)
+        cube, table = build_day_table(dataset, bins=config.bins, progress=progress)
         if np.array_equal(cube.edges, edges):
             return table
     return bin_days(dataset, edges=edges, bins=config.bins, progress=progress)

@@ -79,7 +79,6 @@ def household_paths(
     *,
     households: Sequence[str] | None = None,
     step: Step | None = None,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> Paths:
     """Follow households on a map.
@@ -97,8 +96,6 @@ def household_paths(
         All of the dataset by default. A household's path does not depend on the others.
     step : {'month', 'week'}, optional
         By default months, and weeks where there are fewer than 150 days.
-    threads : int, optional
-        All cores by default.
     """
     check_unit(config, "paths")
     if households is not None:
@@ -120,11 +117,10 @@ def household_paths(
         window=config.window,
         pooled=config.unit == "households",
         minimum_sample=config.minimum_sample,
-        threads=threads,
         progress=progress,
     )
     n, steps, r = scores.shape
-    y, _, _ = projection.place(scores.reshape(-1, r), k=config.k, threads=threads)
+    y, _, _ = projection.place(scores.reshape(-1, r), k=config.k)
     return Paths(
         households=dataset.households["household"].to_numpy(object)[table.households],
         dates=step_dates(begin + np.arange(steps), step),

@@ -30,6 +30,7 @@ from core.vectors import Vectors, make_vectors, statistical_distance
 from core.vectors.mean_demand import sum_demand
 from core.weather import HEATING_BELOW, Weather
 
+# How often the weeks of every household are dealt out again.
 PERMUTATIONS = 199
 
 # Fewer households have no mean shift to speak of.
@@ -122,8 +123,6 @@ def compare_periods(
     against: Period,
     *,
     weather: Weather | None = None,
-    permutations: int = PERMUTATIONS,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> PeriodComparison:
     """Compare the period of a config with another one.
@@ -137,10 +136,6 @@ def compare_periods(
         The second. The two must not share a day.
     weather : Weather, optional
         Takes out what each household owes to the cold as well.
-    permutations : int
-        How often the weeks of every household are dealt out again.
-    threads : int, optional
-        All cores by default.
     """
     first, second = config.period, against
     check_unit(config, "two periods")
@@ -148,25 +143,22 @@ def compare_periods(
         raise InputError("two periods share the bins of the whole record; leave reference out")
     for period in (first, second):
         period.check(*dataset.first_and_last_day)
-    cube, table = build_day_table(
-        dataset, bins=config.bins, threads=threads, progress=part(progress, 0.0, 0.1)
-    )
+    cube, table = build_day_table(dataset, bins=config.bins, progress=part(progress, 0.0, 0.1))
     if weather is not None:
         weather.check(*dataset.first_and_last_day)
     if (first.holds(table.days) & second.holds(table.days)).any():
         raise InputError(
             f"the periods {first} and {second} share days; give two that do not overlap"
         )
-    vectors, households, left_out = _both(dataset, config, cube, table, first, second, threads)
+    vectors, households, left_out = _both(dataset, config, cube, table, first, second)
     n = len(households)
-    y, notices = _lay_out(vectors, config, threads, part(progress, 0.1, 0.7))
+    y, notices = _lay_out(vectors, config, part(progress, 0.1, 0.7))
     places = np.searchsorted(table.households, [dataset.code(name) for name in households])
     weeks, of_first, numbers = _weeks_of_both(
         table.choose(places),
         cube.n_bins,
         (first, second),
         slots_of(config, dataset.interval_minutes),
-        threads,
         part(progress, 0.7, 0.8),
     )
     usable = np.array([0 < own.sum() < len(own) for own in of_first])
@@ -182,11 +174,11 @@ def compare_periods(
     shifts = np.array([_between_hands(weeks[i], of_first[i][None])[0] for i in rows])
     season = shifts.mean(axis=0)
     moved = np.linalg.norm(shifts - season, axis=1)
-    permuted = np.empty((len(rows), permutations))
+    permuted = np.empty((len(rows), PERMUTATIONS))
     for row, i in enumerate(rows):
         # A household's deals are its own, whoever else is there.
         rng = np.random.default_rng([config.seed, dataset.code(households[i])])
-        deals = np.array([rng.permutation(of_first[i]) for _ in range(permutations)])
+        deals = np.array([rng.permutation(of_first[i]) for _ in range(PERMUTATIONS)])
         permuted[row] = np.linalg.norm(_between_hands(weeks[i], deals), axis=1)
     p = pooled_p_values(moved, permuted)
     typical = _median_distance(np.array([weeks[i].mean(axis=0) for i in rows]))
@@ -203,7 +195,7 @@ def compare_periods(
         by_chance=permuted.mean(axis=1) / typical,
         p=p,
         q=q_values(p),
-        kwh_per_week=_kwh_change(dataset, households[usable], first, second, threads),
+        kwh_per_week=_kwh_change(dataset, households[usable], first, second),
         season=float(np.linalg.norm(season) / typical),
         left_out=tuple(sorted({*left_out, *households[~usable]})),
         notices=notices,
@@ -217,7 +209,6 @@ def _both(
     table: DayTable,
     first: Period,
     second: Period,
-    threads: int | None,
 ) -> tuple[Vectors, np.ndarray, tuple[str, ...]]:
     """Return the vectors of both periods, the first one's rows first, whose they are, and others.
 
@@ -225,7 +216,7 @@ def _both(
     """
     made = []
     for period in (first, second):
-        counts, sample_sizes = table.count(cube.n_bins, period=period, threads=threads)
+        counts, sample_sizes = table.count(cube.n_bins, period=period)
         found = make_vectors(
             replace(cube, counts=counts, sample_sizes=sample_sizes, period=period),
             dataset,
@@ -235,7 +226,6 @@ def _both(
             households=config.households,
             slots=slots_of(config, dataset.interval_minutes),
             minimum_sample=config.minimum_sample,
-            threads=threads,
         )
         made.append(found.without_counts())
     ids = [vectors.units["household"] for vectors in made]
@@ -258,20 +248,20 @@ def _labels(left_out: pd.DataFrame | None) -> list[str]:
 
 
 def _lay_out(
-    vectors: Vectors, config: RunConfig, threads: int | None, progress: Progress
+    vectors: Vectors, config: RunConfig, progress: Progress
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the map of all rows, and what the user should know of it."""
     k = n_neighbors_needed(config.method, config.k, len(vectors.x), config.method_parameters)
     backend = config.neighbors
     parameters: dict[str, Any] = dict(config.neighbors_parameters)
+    settings: dict[str, Any] = dict(config.method_parameters)
     if backend == AUTO:
-        backend = choose_backend(vectors, k=k, threads=threads)
+        backend = choose_backend(vectors, k=k)
     neighbors = find_neighbors(
         vectors,
         k=k,
         backend=backend,
         seed=config.seed,
-        threads=threads,
         progress=part(progress, 0.0, 0.5),
         **parameters,
     )
@@ -281,22 +271,21 @@ def _lay_out(
         vectors,
         dim=config.dim,
         seed=config.seed,
-        threads=threads,
         progress=part(progress, 0.5, 1.0),
         checkpoints=None,
-        **config.method_parameters,
+        **settings,
     )
     return embedding.y, (*neighbors.notices, *embedding.notices)
 
 
 def _kwh_change(
-    dataset: Dataset, households: np.ndarray, first: Period, second: Period, threads: int | None
+    dataset: Dataset, households: np.ndarray, first: Period, second: Period
 ) -> np.ndarray:
     """How much more each household uses in an average week of the second period, in kWh."""
     codes = [dataset.code(name) for name in households]
     weekly = []
     for period in (first, second):
-        demand = sum_demand(dataset, period=period, threads=threads)
+        demand = sum_demand(dataset, period=period)
         weekly.append(demand.mean_of_households(np.array(codes)) * demand.kwh.shape[1])
     return np.asarray(weekly[1] - weekly[0])
 
@@ -306,7 +295,6 @@ def _weeks_of_both(
     n_bins: int,
     periods: tuple[Period, Period],
     slots: np.ndarray,
-    threads: int | None,
     progress: Progress,
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
     """Return each household's whole weeks: their shapes, which are the first's, and numbers."""
@@ -321,7 +309,6 @@ def _weeks_of_both(
             first_week=int(number.min()),
             n_weeks=int(np.ptp(number)) + 1,
             period=period,
-            threads=threads,
             progress=progress,
         )
         known = np.isfinite(shapes[..., 0])

@@ -29,6 +29,7 @@ from core.parallel import available_cores
 from core.periods import WHOLE_RECORD, Period
 from core.placement import SavedMap
 from core.placement.projection import Projection, project_steps
+from core.placement.saved_map import check_interval
 from core.progress import Progress, part, silent
 from core.readings import Dataset
 from core.summary import Summarized
@@ -73,7 +74,6 @@ def watch(
     *,
     since: date | None = None,
     engine: Engine | None = None,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> Watch:
     """Judge the newest weeks of every household.
@@ -88,16 +88,10 @@ def watch(
         Judge every week that is over and has a day from this one on; by default the last one.
     engine : Engine, optional
         Who reads the readings; threads of this process by default.
-    threads : int, optional
-        All cores by default.
     """
     config = saved.config
     check_unit(config, "watched weeks")
-    if dataset.interval_minutes != saved.interval_minutes:
-        raise InputError(
-            f"the map has slots of {saved.interval_minutes} minutes and {dataset.path} has "
-            f"readings every {dataset.interval_minutes}; they cannot be compared"
-        )
+    check_interval(saved, dataset)
     table = bin_days(
         dataset,
         edges=saved.edges,
@@ -115,7 +109,6 @@ def watch(
         first_week=begin,
         n_weeks=int(new[-1]) + 1,
         period=WHOLE_RECORD,
-        threads=threads,
         progress=part(progress, 0.4, 0.5),
     )
     progress(0.5, "Comparing with the map")
@@ -131,7 +124,6 @@ def watch(
         window=config.window,
         pooled=config.unit == "households",
         minimum_sample=int(np.ceil(LEAST_SHARE * len(slots))),
-        threads=threads,
         progress=part(progress, 0.6, 0.9),
     )
     names = dataset.households["household"].to_numpy(object)[table.households]
@@ -141,7 +133,7 @@ def watch(
         monday = week_dates(begin + week)
         at = week - placed_from
         on_map = scores[:, max(at - _WEEKS_ON_MAP, 0) : at + 1]
-        found = _judge(saved, projection, apart[:, : week + 1], on_map, names, threads)
+        found = _judge(saved, projection, apart[:, : week + 1], on_map, names)
         judged.append(found.assign(week=monday))
         had_any = readings[:, : week + 1].any(axis=1)
         short = np.flatnonzero(~np.isin(names, found["household"]) & had_any)
@@ -242,7 +234,6 @@ def _judge(
     apart: np.ndarray,
     scores: np.ndarray,
     names: np.ndarray,
-    threads: int | None,
 ) -> pd.DataFrame:
     """Judge the last of the weeks.
 
@@ -264,17 +255,17 @@ def _judge(
     if by_past.any():
         score[by_past], null = _standardised(apart[by_past])
         p[by_past] = _tail(score[by_past], null)
-    y, nearest, distance = projection.place(scores[rows, -1], k=saved.config.k, threads=threads)
+    y, nearest, distance = projection.place(scores[rows, -1], k=saved.config.k)
     by_map = ~by_past[rows]
     if by_map.any():
         others = scores[:, :-1].reshape(-1, scores.shape[2])
-        _, _, usual = projection.place(others, k=saved.config.k, threads=threads)
+        _, _, usual = projection.place(others, k=saved.config.k)
         score[rows[by_map]] = distance[by_map]
         p[rows[by_map]] = _tail(distance[by_map], np.sort(usual[np.isfinite(usual)]))
     on_map = np.isfinite(y[:, 0])
     level = np.full(len(y), "", dtype=object)
     nobody = np.full(on_map.sum(), -1)
-    density = saved.landscape.at(y[on_map], left_out=nobody, threads=threads or available_cores())
+    density = saved.landscape.at(y[on_map], left_out=nobody, threads=available_cores())
     level[on_map] = np.array(LEVELS)[(density[:, None] < saved.thresholds).sum(axis=1)]
     labels = saved.vectors.units["household"].to_numpy(object)
     return pd.DataFrame(

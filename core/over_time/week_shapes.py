@@ -47,7 +47,6 @@ def week_shapes(
     first_week: int,
     n_weeks: int,
     period: Period,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the shape of every week of every household.
@@ -95,7 +94,7 @@ def week_shapes(
         )
 
     blocks = slices(n, _HOUSEHOLDS_AT_ONCE)
-    run_tasks(work, blocks, threads=threads, progress=progress, message="comparing weeks")
+    run_tasks(work, blocks, progress=progress, message="comparing weeks")
     return shapes, readings
 
 

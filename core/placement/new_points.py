@@ -20,7 +20,7 @@ from core.cube import recount
 from core.density import LEVELS
 from core.engine import Engine, Local
 from core.errors import InputError
-from core.placement.saved_map import SavedMap
+from core.placement.saved_map import SavedMap, check_interval
 from core.placement.scoring import NewPoints, Scores, score
 from core.progress import Progress, part, silent
 from core.readings import Dataset
@@ -121,11 +121,7 @@ def place(
         Called with the share of the work that is done; may raise to stop it.
     """
     config = saved.config
-    if dataset.interval_minutes != saved.interval_minutes:
-        raise InputError(
-            f"the map has slots of {saved.interval_minutes} minutes and {dataset.path} has "
-            f"readings every {dataset.interval_minutes}; they cannot be compared"
-        )
+    check_interval(saved, dataset)
     if config.unit == "slots":
         household = _choose_household(household, saved, dataset)
     cube = recount(

@@ -56,7 +56,7 @@ class Projection:
     y: np.ndarray
 
     @classmethod
-    def fit(cls, vectors: Vectors, y: np.ndarray, *, directions: int = DIRECTIONS) -> Self:
+    def fit(cls, vectors: Vectors, y: np.ndarray) -> Self:
         """Find the directions of a map's points.
 
         Parameters
@@ -65,13 +65,11 @@ class Projection:
             The map's points.
         y : ndarray of shape (n, dim)
             Their places.
-        directions : int
-            How many to find; fewer where there are fewer points.
         """
         x = vectors.without_counts().x
         # √(p/2) is not right in the mean for small samples; p is.
         p = 2 * x * x if vectors.distance == "hellinger" else x
-        r = min(directions, *p.shape)
+        r = min(DIRECTIONS, *p.shape)
         # One thread: the sums are then the same on every machine with these instructions.
         with threadpool_limits(1, user_api="blas"):
             mean = p.mean(axis=0, dtype=np.float64).astype(np.float32)
@@ -88,8 +86,6 @@ class Projection:
         scores: np.ndarray,
         *,
         k: int,
-        left_out: np.ndarray | None = None,
-        threads: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Place samples on the map.
 
@@ -99,8 +95,6 @@ class Projection:
             As :func:`project_steps` gives them; NaN for samples that cannot be placed.
         k : int
             How many of the map's points a sample is rebuilt from.
-        left_out : ndarray of int, shape (m,), optional
-            A point of the map that a sample must not be compared with; −1 for none.
 
         Returns
         -------
@@ -112,7 +106,7 @@ class Projection:
             The distance to the k-th nearest point, in these directions.
         """
         n, m = len(self.scores), len(scores)
-        k = min(k, n - (left_out is not None))
+        k = min(k, n)
         y = np.full((m, self.y.shape[1]), np.nan)
         nearest, distance = np.full(m, -1, np.int64), np.full(m, np.nan)
         squares = (self.scores**2).sum(axis=1)
@@ -121,9 +115,6 @@ class Projection:
         def work(part: slice) -> None:
             rows = known[part]
             apart = squares - 2 * scores[rows] @ self.scores.T
-            if left_out is not None:
-                out = left_out[rows]
-                apart[np.flatnonzero(out >= 0), out[out >= 0]] = np.inf
             found = np.argpartition(apart, k - 1, axis=1)[:, :k]
             order = np.take_along_axis(apart, found, axis=1).argsort(axis=1, kind="stable")
             found = np.take_along_axis(found, order, axis=1)
@@ -134,7 +125,7 @@ class Projection:
             distance[rows] = np.sqrt((local[:, -1] ** 2).sum(axis=1))
 
         with threadpool_limits(1, user_api="blas"):
-            run_tasks(work, slices(len(known), _ROWS_AT_ONCE), threads=threads)
+            run_tasks(work, slices(len(known), _ROWS_AT_ONCE))
         return y, nearest, distance
 
 
@@ -147,7 +138,6 @@ def project_steps(
     window: int,
     pooled: bool,
     minimum_sample: int,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the scores of parts of every household's record, such as its months.
@@ -200,7 +190,7 @@ def project_steps(
         )
 
     blocks = slices(n, _HOUSEHOLDS_AT_ONCE)
-    run_tasks(work, blocks, threads=threads, progress=progress, message="comparing with the map")
+    run_tasks(work, blocks, progress=progress, message="comparing with the map")
     return scores, sizes
 
 

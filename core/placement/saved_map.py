@@ -15,7 +15,7 @@ from core.cube import Cube
 from core.density import Landscape, RiemannianMetric, learn_metric, survey
 from core.density.corrected import CorrectedDensity, correct
 from core.errors import InputError
-from core.readings.dataset import file_digest
+from core.readings.dataset import Dataset, file_digest
 from core.runs import Run
 from core.runs.config import RunConfig
 from core.runs.store import StageResult, read_result, write_result
@@ -137,6 +137,15 @@ class SavedMap(Summarized):
             ) from error
 
 
+def check_interval(saved: SavedMap, dataset: Dataset) -> None:
+    """Refuse readings that do not come as often as those that a map was made of."""
+    if dataset.interval_minutes != saved.interval_minutes:
+        raise InputError(
+            f"the map has slots of {saved.interval_minutes} minutes and {dataset.path} has "
+            f"readings every {dataset.interval_minutes}; they cannot be compared"
+        )
+
+
 def save_map(path: str | Path, run: Run, cube: Cube, vectors: Vectors) -> None:
     """Write a run's map to a directory, whole or not at all.
 
@@ -152,8 +161,7 @@ def save_map(path: str | Path, run: Run, cube: Cube, vectors: Vectors) -> None:
     """
     path = Path(path)
     check_map_replaceable(path)
-    k = min(run.config.k, run.neighbors.k)
-    expectation = make_expectation(vectors, run.neighbors, k=k)
+    expectation = make_expectation(vectors, run.neighbors.nearest(run.config.k))
     entry = StageResult(
         arrays={
             "x": vectors.x,

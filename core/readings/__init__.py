@@ -4,8 +4,9 @@ The names below are imported when they are first used: the help of ``wattfold in
 options and the names of the formats alone.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from core.readings.appending import Appended, append
@@ -43,8 +44,4 @@ _HOMES = {
     "inspect": "inspection",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _HOMES)

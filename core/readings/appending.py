@@ -62,13 +62,16 @@ class Appended:
 class _NothingNewError(Exception):
     """Ends the writing of a dataset that would be the same."""
 
+    def __init__(self, appended: Appended) -> None:
+        super().__init__()
+        self.appended = appended
+
 
 def append(
     dataset: str | Path,
     sources: Sequence[str | Path],
     *,
     options: IngestOptions | None = None,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> Appended:
     """Add readings to a dataset directory, under the rules of its ingest.
@@ -91,18 +94,17 @@ def append(
     with _locked(path, progress):
         old = Dataset.open(path)
         said = options or IngestOptions()
-        result: list[Appended] = []
         try:
             with (
                 new_dataset(path) as draft,
                 working_folder(draft.path) as work,
-                open_staging(work, threads=threads) as staging,
+                open_staging(work) as staging,
             ):
-                _append(draft, staging, work, old, sources, said, result, progress)
-        except _NothingNewError:
-            pass
+                done = _append(draft, staging, work, old, sources, said, progress)
+        except _NothingNewError as end:
+            done = end.appended
         progress(1.0, "done")
-        return replace(result[0], dataset=Dataset.open(path))
+        return replace(done, dataset=Dataset.open(path))
 
 
 @contextmanager
@@ -134,16 +136,14 @@ def _append(
     old: Dataset,
     sources: Sequence[str | Path],
     said: IngestOptions,
-    result: list[Appended],
     progress: Progress,
-) -> None:
+) -> Appended:
     options = _merged(old.manifest.get("options", {}), said)
     known = frozenset(source["sha256"] for source in old.manifest.get("sources", ()))
     tables, facts = stage_all(sources, work, staging, options, part(progress, 0, 0.4), known=known)
     skipped = tuple(fact["name"] for fact in facts if fact["sha256"] in known)
     if not tables.plans:
-        result.append(Appended(old, 0, 0, 0, 0, 0, 0, skipped))
-        raise _NothingNewError
+        raise _NothingNewError(Appended(old, 0, 0, 0, 0, 0, 0, skipped))
     options = _with_interval(old, staging, options)
     decisions = decide(staging, tables, options, old.manifest)
     _check_same(old, staging, decisions, said)
@@ -164,20 +164,18 @@ def _append(
     interval = decisions.grid.interval_minutes
     added = households_table(new_households, new_tally, staging, interval, changes)
     report = health_report(added, new_tally, staging, tables.ignored_columns)
-    result.append(
-        Appended(
-            old,
-            report["input"],
-            counts.added,
-            counts.corrected,
-            report["input"] - report["rejected"] - counts.added - counts.corrected,
-            report["rejected"],
-            len(ids) - len(old.households),
-            skipped,
-        )
+    done = Appended(
+        old,
+        report["input"],
+        counts.added,
+        counts.corrected,
+        report["input"] - report["rejected"] - counts.added - counts.corrected,
+        report["rejected"],
+        len(ids) - len(old.households),
+        skipped,
     )
     if not counts.added and not counts.corrected:
-        raise _NothingNewError
+        raise _NothingNewError(done)
     table = _households(old, added, ids, tally, staging, interval, changes)
     draft.write_households(pa.Table.from_pandas(table, preserve_index=False))
     draft.write_health(_health(old.health, report, table, counts))
@@ -188,6 +186,7 @@ def _append(
         *old.manifest.get("sources", ()),
         *(fact for fact in facts if fact["sha256"] not in known),
     ]
+    return done
 
 
 def _counted(chunks: Iterator[Readings], tally: Tally) -> Iterator[Readings]:

@@ -88,7 +88,6 @@ _QUANTITY_WORDS = _set(
 )
 # Beside those words, what a register of one price is called.
 _TARIFFS = _set("t1 t2 ht nt hp hc")
-_VALUE_WORDS = ("kwh", "energy", "consumption", "demand", "usage", "load", "value", "reading")
 # Words that streets and families bear, too: they count where no other word stands beside them.
 _WEAK_WORDS = _set(
     "rain wind cloud clouds snow outdoor pressure gas water current rate amount all min "
@@ -97,6 +96,10 @@ _WEAK_WORDS = _set(
 )
 _BESIDE = _set("air ambient external outside c f speed mean max min daily avg level")
 _KNOWN_WORDS = frozenset().union(*_WORDS.values(), _QUANTITY_WORDS, _BESIDE)
+_END_WORDS = _set("end ending to until ende bis fin finish til till tot hasta loppuaika")
+_START_WORDS = _set(
+    "start starting from begin beginning von beginn debut fra från van desde alkuaika"
+)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 EXPORT_CODES = frozenset(
     {"export", "exp", "ae", "a-", "b1", "2.8.0", "generation", "solar", "pv", "feedin", "e-",
@@ -180,11 +183,6 @@ def is_quantity(name: str) -> bool:
     return (unit is not None or bool(parts)) and rest_of_name <= _QUANTITY_WORDS
 
 
-def is_value_name(name: str) -> bool:
-    """Whether a name speaks of readings, such as ``kwh``."""
-    return any(word in name.lower() for word in _VALUE_WORDS)
-
-
 def is_id_name(name: str) -> bool:
     """Whether a name is that of a column of households."""
     bare = plain(name)
@@ -197,43 +195,9 @@ def is_id_name(name: str) -> bool:
 
 def marks_end(name: str) -> bool:
     """Whether a name says that times mark the end of their interval."""
-    return bool(
-        {
-            "end",
-            "ending",
-            "to",
-            "until",
-            "ende",
-            "bis",
-            "fin",
-            "finish",
-            "til",
-            "till",
-            "tot",
-            "hasta",
-            "loppuaika",
-        }
-        & set(words(name))
-    )
+    return bool(_END_WORDS & set(words(name)))
 
 
 def marks_start(name: str) -> bool:
     """Whether a name says that times mark the start of their interval."""
-    return bool(
-        {
-            "start",
-            "starting",
-            "from",
-            "begin",
-            "beginning",
-            "von",
-            "beginn",
-            "debut",
-            "fra",
-            "från",
-            "van",
-            "desde",
-            "alkuaika",
-        }
-        & set(words(name))
-    )
+    return bool(_START_WORDS & set(words(name)))

@@ -114,14 +114,6 @@ class PooledCoverage:
     days: tuple[int, int]
 
 
-def build_coverage(
-    dataset: Dataset, *, threads: int | None = None, progress: Progress = silent
-) -> Coverage:
-    """Count a dataset's readings by household and day, in one pass over them."""
-    counted = count_days(dataset, threads=threads, progress=progress)
-    return make_coverage(dataset, counted)
-
-
 def count_days(
     dataset: Dataset, *, threads: int | None = None, progress: Progress = silent
 ) -> np.ndarray:

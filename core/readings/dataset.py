@@ -147,6 +147,12 @@ class Dataset(Summarized):
         """The columns of ``households`` that came from a metadata table."""
         return self.households.drop(columns=list(ACCOUNT_COLUMNS))
 
+    def with_metadata(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a table of households with their metadata; a name that it has is told apart."""
+        metadata = self.metadata.set_axis(self.households["household"])
+        metadata = metadata.rename(columns={name: f"{name} (metadata)" for name in table.columns})
+        return table.join(metadata, on="household")
+
     @cached_property
     def health(self) -> dict[str, Any]:
         """The health report."""

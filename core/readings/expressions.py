@@ -48,13 +48,10 @@ def id_expression(text: str) -> Cell:
     )
 
 
-def file_id(source: Source, households: list[str]) -> Cell:
+def file_id(households: list[str]) -> Cell:
     """Return the household by the file that a row comes from; ``households`` are those of all."""
-    return Cell(
-        "$file_households[file + 1]",
-        "$file_households[file + 1]",
-        {"file_households": households},
-    )
+    household = "$file_households[file + 1]"
+    return Cell(household, household, {"file_households": households})
 
 
 def sum_cell(cells: Sequence[Cell]) -> Cell:

@@ -155,20 +155,22 @@ def health_report(
     }
 
 
-def plausibility_notice(daily_kwh: float, interval_minutes: int) -> str | None:
-    """Return what to say where a median household uses what no home uses."""
+def judge_daily_kwh(staging: Staging, tally: Tally, interval_minutes: int) -> float | None:
+    """Return what the median household uses a day; say so where no home uses that."""
+    daily_kwh = tally.median_daily_kwh(interval_minutes)
+    if daily_kwh is None or is_plausible(daily_kwh):
+        return daily_kwh
     low, high = PLAUSIBLE_DAILY_KWH
-    if is_plausible(daily_kwh):
-        return None
     fitting = [
         name
         for name, unit in UNITS.items()
         if name != "kWh" and is_plausible(unit.daily_kwh(daily_kwh, interval_minutes))
     ]
     hint = f"; are the values {' or '.join(fitting)}?" if fitting else ""
-    return (
+    staging.notice(
         f"the median household uses {daily_kwh:,.3g} kWh a day, homes use {low:g} to {high:g}{hint}"
     )
+    return daily_kwh
 
 
 def _find_examples(

@@ -35,7 +35,7 @@ from core.readings.health import (
     Tally,
     health_report,
     households_table,
-    plausibility_notice,
+    judge_daily_kwh,
 )
 from core.readings.metadata import read_metadata
 from core.readings.options import IngestOptions
@@ -162,9 +162,7 @@ def _write(
         table = pd.concat([table, columns], axis="columns")
         for notice in notices:
             staging.notice(notice)
-    daily = tally.median_daily_kwh(interval)
-    if daily is not None and (doubt := plausibility_notice(daily, interval)):
-        staging.notice(doubt)
+    daily = judge_daily_kwh(staging, tally, interval)
     draft.write_households(pa.Table.from_pandas(table, preserve_index=False))
     draft.write_health(health_report(table, tally, staging, tables.ignored_columns))
     draft.facts |= {

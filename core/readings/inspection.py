@@ -13,7 +13,7 @@ from typing import Any
 from core.progress import Progress, silent
 from core.readings.conflicts import check_conflicts
 from core.readings.decisions import Decisions, decide
-from core.readings.health import Tally, health_report, households_table, plausibility_notice
+from core.readings.health import Tally, health_report, households_table, judge_daily_kwh
 from core.readings.ingestion import check_usable, clean_chunks, find_clock_changes
 from core.readings.options import IngestOptions
 from core.readings.placing import number_households
@@ -21,6 +21,9 @@ from core.readings.questions import Choice, UndecidedError
 from core.readings.staged_tables import Tables, stage_all
 from core.readings.staging import Staging, open_staging
 
+# So many rows of each table are looked at; how dates and numbers are written is decided on all of
+# them where the first ones do not tell.
+_LOOKED_AT_ROWS = 100_000
 _SHOWN_ROWS = 20
 _SHOWN_HOUSEHOLDS = 50
 _MOST_DOUBTS = 10
@@ -93,7 +96,6 @@ def inspect(
     sources: Sequence[str | Path],
     *,
     options: IngestOptions | None = None,
-    rows: int = 100_000,
     folder: str | Path | None = None,
     progress: Progress = silent,
 ) -> Inspection:
@@ -101,9 +103,6 @@ def inspect(
 
     Parameters
     ----------
-    rows : int
-        How many rows of each table to look at; how dates and numbers are written is decided on all
-        rows where the first ones do not tell.
     folder : path, optional
         Where to keep what is needed meanwhile; by default the system's temporary files.
 
@@ -117,7 +116,7 @@ def inspect(
     doubts: list[Doubt] = []
     while True:
         try:
-            return _look(sources, options, rows, tuple(doubts), folder, progress)
+            return _look(sources, options, tuple(doubts), folder, progress)
         except UndecidedError as error:
             if not error.choices or len(doubts) == _MOST_DOUBTS:
                 raise
@@ -128,13 +127,12 @@ def inspect(
 def _look(
     sources: Sequence[str | Path],
     options: IngestOptions,
-    rows: int,
     doubts: tuple[Doubt, ...],
     folder: str | Path | None,
     progress: Progress,
 ) -> Inspection:
     with tempfile.TemporaryDirectory(dir=folder) as work, open_staging(Path(work)) as staging:
-        staging.limit = rows
+        staging.limit = _LOOKED_AT_ROWS
         tables, _ = stage_all(sources, Path(work), staging, options, progress)
         decisions = decide(staging, tables, options)
         account, daily, households = _account(staging, tables, decisions, options)
@@ -173,8 +171,6 @@ def _account(
     check_conflicts(tables, tally, placed)
     interval = decisions.grid.interval_minutes
     table = households_table(households, tally, staging, interval, changes)
-    daily = tally.median_daily_kwh(interval)
-    if daily is not None and (doubt := plausibility_notice(daily, interval)):
-        staging.notice(doubt)
+    daily = judge_daily_kwh(staging, tally, interval)
     report = health_report(table, tally, staging, tables.ignored_columns)
     return report, daily, tuple(table["household"])

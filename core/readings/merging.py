@@ -16,13 +16,12 @@ _NOTHING = Readings(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0))
 class MergeCounts:
     """What became of the new readings.
 
-    ``added`` stand where there was none, ``corrected`` replace another value, ``known`` were there
+    ``added`` stand where there was none, ``corrected`` replace another value; the others were there
     already.
     """
 
     added: int = 0
     corrected: int = 0
-    known: int = 0
 
 
 def stored_readings(dataset: Dataset, codes: np.ndarray) -> Iterator[Readings]:
@@ -93,7 +92,6 @@ def _merge_chunk(stored: Readings, new: Readings, counts: MergeCounts) -> Readin
     same = both.kwh[pairs] == both.kwh[pairs + 1]
     drop[pairs[~same]] = True
     drop[pairs[same] + 1] = True
-    counts.known += int(same.sum())
     counts.corrected += int((~same).sum())
     for start, size in zip(starts[met & (sizes > 2)], sizes[met & (sizes > 2)], strict=True):
         rows = np.arange(start, start + size)
@@ -102,7 +100,6 @@ def _merge_chunk(stored: Readings, new: Readings, counts: MergeCounts) -> Readin
         known = not set(both.kwh[fresh].tolist()) - set(both.kwh[old].tolist())
         if known and len(fresh) <= len(old):
             drop[fresh] = True
-            counts.known += len(fresh)
         else:
             drop[old] = True
             counts.corrected += min(len(old), len(fresh))

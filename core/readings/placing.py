@@ -54,7 +54,7 @@ def place(
     """Define the view ``placed``: staged rows on the grid and in kWh, or with their reason."""
     seconds = 60 * grid.interval_minutes
     shift = seconds if stamp == "end" else 0
-    totals = _total_households(staging, grid)
+    totals = _total_households(grid)
     staging.connection.execute("CREATE OR REPLACE TABLE left_out (id VARCHAR, reason reason)")
     for names, reason in ((grid.others, "other interval"), (totals, "total household")):
         if names:
@@ -99,7 +99,7 @@ def _bounds(measure: Measure, interval_minutes: int, options: IngestOptions) -> 
                 THEN 'beyond the physical bound'::reason END"""
 
 
-def _total_households(staging: Staging, grid: Grid) -> frozenset[str]:
+def _total_households(grid: Grid) -> frozenset[str]:
     """Return the ids that are those of sums, where there are households beside them."""
     totals = frozenset(name for name in grid.counts if is_total(name))
     return totals if len(totals) < len(grid.counts) else frozenset()

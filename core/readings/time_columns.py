@@ -24,16 +24,9 @@ _PERIOD_NAMES = {
     "hourofday", "periodnumber", "halfhourly", "hhperiod", "intervalid", "settlementperiodnumber",
 }  # fmt: skip
 _RECORD_WORDS = {
-    "created",
-    "updated",
-    "received",
-    "processed",
-    "modified",
-    "loaded",
-    "inserted",
-    "revision",
+    "created", "updated", "received", "processed", "modified", "loaded", "inserted", "revision",
     "revised",
-}
+}  # fmt: skip
 _EPOCHS: tuple[tuple[Style, float, float], ...] = (
     ("seconds", 3.2e8, 4.1e9),
     ("milliseconds", 3.2e11, 4.1e12),

@@ -23,16 +23,8 @@ _DATES = ("%d{0}%m{0}%Y", "%m{0}%d{0}%Y", "%d{0}%m{0}%y", "%m{0}%d{0}%y", "%d{0}
           "%d{0}%b{0}%y", "%Y{0}%m{0}%d", "%y{0}%m{0}%d", "%d{0}%B{0}%Y")  # fmt: skip
 _WORDED_DATES = ("%b %d, %Y", "%B %d, %Y", "%b %d %Y")
 _WEEKDAY = "^(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? +"
-_CLOCKS = (
-    "%H:%M",
-    "%H:%M:%S",
-    "%H:%M:%S.%f",
-    "%I:%M %p",
-    "%I:%M:%S %p",
-    "%I:%M%p",
-    "%H%M",
-    "%H%M%S",
-)
+_CLOCKS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p", "%I:%M%p", "%H%M",
+           "%H%M%S")  # fmt: skip
 _END_OF_DAY = re.compile(r"(.*[ T])?24:00(:00)?$")
 _END_OF_DAY_SQL = "'([ T])24:00'"
 
@@ -170,11 +162,16 @@ def _in_zone(moment: str) -> str:
 def _zone(options: IngestOptions, staging: Staging, source: Source) -> dict[str, str]:
     """Return the zone that moments are shown in: the user's, or UTC, which is said."""
     if options.timezone is None:
-        staging.notice(
-            "times are kept in UTC, as they are written; name the time zone of the meters to have "
-            "them as the clocks there show them", source.first.name
-        )  # fmt: skip
+        _say_utc(staging, source)
     return {"zone": options.timezone or "UTC"}
+
+
+def _say_utc(staging: Staging, source: Source) -> None:
+    staging.notice(
+        "times are kept in UTC, as they are written; name the time zone of the meters to have them "
+        "as the clocks there show them",
+        source.first.name,
+    )
 
 
 def _parser(
@@ -220,10 +217,7 @@ def _check_offsets(text: str, source: Source, staging: Staging) -> None:
         others = next(row[4] for row in rows if row[0])
         _refuse_offsets(source, [without, others])
     if distinct == {timedelta(0)}:
-        staging.notice(
-            "times are kept in UTC, as they are written; name the time zone of the meters to have "
-            "them as the clocks there show them", source.first.name
-        )  # fmt: skip
+        _say_utc(staging, source)
     elif len(distinct) > 1:
         moments = [
             (moment - delta, delta)

@@ -21,7 +21,6 @@ from core.density import (
     measure_trust,
 )
 from core.embedding import Embedding, embed, n_neighbors_needed
-from core.engine import Engine, Local
 from core.fields import MAX_METRIC_DIM
 from core.neighbors import (
     BACKENDS,
@@ -36,10 +35,7 @@ from core.progress import Progress, part
 from core.quality import Quality, QualityReference, measure_embedding, prepare_reference
 from core.quality.recall import Recall, recall
 from core.quality.reference import ALL_POINTS_LIMIT, DEFAULT_SAMPLE
-from core.readings import Dataset
 from core.runs._point_stages import KEPT_VECTORS_BYTES, PointStages
-from core.runs._shared_stages import SharedStages
-from core.runs._stage_cache import StageCache
 from core.runs._stage_entries import (
     CHOICE,
     EMBEDDING,
@@ -51,52 +47,13 @@ from core.runs._stage_entries import (
     BackendChoice,
     HDRFormat,
 )
-from core.runs._stage_log import StageLog
 from core.runs.checkpoints import StoredCheckpoints
-from core.runs.config import AUTO, RunConfig
-from core.runs.store import Store
+from core.runs.config import AUTO
 from core.vectors import Vectors
 
 
 class Pipeline(PointStages):
-    """The stages of one config, each fetched or computed when it is asked for.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    config : RunConfig
-    log : StageLog
-        Keeps what is computed and how long it takes.
-    shared : SharedStages
-        What runs on the same dataset share.
-    store : Store, optional
-        Where results are fetched and kept.
-    threads : int, optional
-        All cores by default.
-    engine : Engine, optional
-        Where readings are counted and neighbours searched; threads of this process by default.
-    """
-
-    def __init__(
-        self,
-        dataset: Dataset,
-        config: RunConfig,
-        *,
-        log: StageLog,
-        shared: SharedStages,
-        store: Store | None = None,
-        threads: int | None = None,
-        engine: Engine | None = None,
-    ) -> None:
-        super().__init__(
-            dataset,
-            config,
-            log=log,
-            shared=shared,
-            cache=StageCache(store, log),
-            threads=threads,
-            engine=engine or Local(threads),
-        )
+    """The stages of one config, each fetched or computed when it is asked for."""
 
     def graph_stored(self) -> bool:
         """Whether the store holds the neighbours, so that only the map is to be made."""

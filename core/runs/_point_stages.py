@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from core.cube import Cube, build_cube, kept_cube
-from core.engine import Engine
+from core.engine import Engine, Local
 from core.readings import Dataset
 from core.runs._shared_stages import SharedStages
 from core.runs._stage_cache import StageCache
@@ -12,6 +12,7 @@ from core.runs._stage_entries import DEMAND, POINTS, MapPoints, pack_vectors, un
 from core.runs._stage_log import StageLog
 from core.runs.config import RunConfig
 from core.runs.digests import Digests
+from core.runs.store import Store
 from core.vectors import Vectors, make_vectors
 from core.vectors.mean_demand import WeekDemand, sum_demand
 
@@ -23,7 +24,20 @@ KEPT_VECTORS_BYTES = 64 * 2**20
 class PointStages:
     """The first stages of one config, each fetched or computed when it is asked for.
 
-    Parameters are those of :class:`core.runs._pipeline.Pipeline`.
+    Parameters
+    ----------
+    dataset : Dataset
+    config : RunConfig
+    log : StageLog
+        Keeps what is computed and how long it takes.
+    shared : SharedStages
+        What runs on the same dataset share.
+    store : Store, optional
+        Where results are fetched and kept.
+    threads : int, optional
+        All cores by default.
+    engine : Engine, optional
+        Where readings are counted and neighbours searched; threads of this process by default.
     """
 
     def __init__(
@@ -33,18 +47,18 @@ class PointStages:
         *,
         log: StageLog,
         shared: SharedStages,
-        cache: StageCache,
-        threads: int | None,
-        engine: Engine,
+        store: Store | None = None,
+        threads: int | None = None,
+        engine: Engine | None = None,
     ) -> None:
         self.dataset = dataset
         self.config = config
         self.digests = Digests(dataset, config)
         self.log = log
         self.shared = shared
-        self.cache = cache
+        self.cache = StageCache(store, log)
         self.threads = threads
-        self.engine = engine
+        self.engine = engine or Local(threads)
 
     def cube(self) -> Cube:
         """Return the counts."""

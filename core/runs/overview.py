@@ -91,26 +91,25 @@ def make_overview(
     dataset: Dataset,
     *,
     store: Store | None = None,
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> Overview:
     """Look over a dataset, or fetch from the store what was seen before."""
     if store is None:
-        return _make_overview(dataset, threads=threads, progress=progress)
+        return _make_overview(dataset, progress)
     digest = _digest(dataset)
     with store.computing(STAGE, digest, waiting=lambda: progress(0.0, "Waiting")):
         overview = stored_overview(dataset, store)
         if overview is None:
-            overview = _make_overview(dataset, threads=threads, progress=progress)
+            overview = _make_overview(dataset, progress)
             with suppress(OSError):  # where the disk does not take it, it is made again next time
                 store.put(STAGE, digest, _pack(overview))
     progress(1.0)
     return overview
 
 
-def _make_overview(dataset: Dataset, *, threads: int | None, progress: Progress) -> Overview:
-    cube = build_cube(dataset, threads=threads, progress=part(progress, 0.0, 0.6))
-    readings = count_days(dataset, threads=threads, progress=part(progress, 0.6, 0.95))
+def _make_overview(dataset: Dataset, progress: Progress) -> Overview:
+    cube = build_cube(dataset, progress=part(progress, 0.0, 0.6))
+    readings = count_days(dataset, progress=part(progress, 0.6, 0.95))
     progress(0.95, "Summing up")
     left_out, notices = _left_out(cube, dataset)
     return Overview(

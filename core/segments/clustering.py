@@ -60,11 +60,6 @@ class Clustering:
     found: int
     part: np.ndarray
 
-    @property
-    def n_segments(self) -> int:
-        """The number of segments there are."""
-        return int(self.label.max()) + 1
-
 
 def cluster_weeks(
     points: WeekPoints, *, detail: int = 0, seed: int = 1, progress: Progress = silent

@@ -1,10 +1,9 @@
-"""The points that a study shows closely, and the demand behind them."""
+"""The points that a study shows closely."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.runs.readings_behind import readings_behind
 from core.study.study_runs import Study
 
 
@@ -27,36 +26,32 @@ class Example:
     is_typical: bool
 
 
-def choose_examples(study: Study, *, typical: int, anomalous: int) -> list[Example]:
-    """The densest points of the featured map, then those that most maps call anomalous."""
+def choose_examples(study: Study) -> list[Example]:
+    """The two densest points of the featured map, then the two that most maps call anomalous."""
     run = study.featured
-    densest = np.argsort(-run.hdr.density, kind="stable")[:typical]
-    agreed = [point for point, _, _ in study.agreed_anomalies() if point not in densest]
-    first = agreed[:anomalous]
+    densest = np.argsort(-run.hdr.density, kind="stable")[:2]
+    agreed = [point for point, _, _ in study.agreed_anomalies() if point not in densest][:2]
     labels = run.units["label"]
-    return [Example(int(point), str(labels.iat[point]), True) for point in densest] + [
-        Example(int(point), str(labels.iat[point]), False) for point in first
+    return [
+        Example(int(point), str(labels.iat[point]), is_typical)
+        for chosen, is_typical in ((densest, True), (agreed, False))
+        for point in chosen
     ]
 
 
-def choose_households(study: Study, *, typical: int, anomalous: int) -> list[Example]:
-    """Examples of different households, for figures of a household's whole week."""
+def choose_households(study: Study) -> list[Example]:
+    """One typical household and two anomalous ones, for figures of a household's whole week."""
     run = study.featured
     households = run.units["household"]
     if households.nunique() == 1:
         return [Example(0, str(households.iat[0]), True)]
     densest_first = np.argsort(-run.hdr.density, kind="stable")
-    dense = households.iloc[densest_first].drop_duplicates().head(typical)
+    dense = households.iloc[densest_first].drop_duplicates().head(1)
     agreed = [point for point, _, _ in study.agreed_anomalies()]
     strange = households.iloc[agreed].drop_duplicates()
-    strange = strange[~strange.isin(dense)].head(anomalous)
+    strange = strange[~strange.isin(dense)].head(2)
     return [
         Example(int(point), str(household), is_typical)
         for chosen, is_typical in ((dense, True), (strange, False))
         for point, household in chosen.items()
     ]
-
-
-def demand_of(study: Study, point: int) -> np.ndarray:
-    """The readings (kWh) that a point's distribution was made of."""
-    return readings_behind(study.featured, study.dataset, point)

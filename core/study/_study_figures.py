@@ -1,10 +1,10 @@
 """The figures of a study, as files and as pictures of its report."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,10 @@ from core.figures import (
 from core.figures.demand_summary import week_quantiles
 from core.progress import Progress, part, silent
 from core.runs import Run
-from core.runs.readings_behind import within_period
+from core.runs.readings_behind import readings_behind, within_period
 from core.scene import MapScene, color_times, density_scene, plain_scene
 from core.slots import MINUTES_PER_DAY
-from core.study._example_points import choose_examples, choose_households, demand_of
+from core.study._example_points import choose_examples, choose_households
 from core.study._report_layout import Picture, embed_picture
 from core.study._report_text import search_phrase
 from core.study.study_runs import Study
@@ -63,18 +63,21 @@ def draw_pictures(
         report(0.0, "Drawing")
         figure = drawing.draw()
         report(0.5)
-        svg, png = (directory / f"{drawing.name}.{kind}" for kind in ("svg", "png"))
-        for path in (svg, png):
-            save_figure(figure, path, metadata=described)
-        width, height = figure.get_size_inches()
-        pictures[drawing.name] = embed_picture(
-            svg,
-            png,
-            inches=(width, height),
-            caption=drawing.caption,
-            alt=drawing.alt,
+        pictures[drawing.name] = save_picture(
+            figure, directory / drawing.name, described, caption=drawing.caption, alt=drawing.alt
         )
     return pictures
+
+
+def save_picture(
+    figure: "Figure", path: Path, described: Mapping[str, Any], *, caption: str, alt: str
+) -> Picture:
+    """Save a figure as PNG and SVG, at a path without a suffix; return it for the report."""
+    svg, png = path.with_name(f"{path.name}.svg"), path.with_name(f"{path.name}.png")
+    for file in (svg, png):
+        save_figure(figure, file, metadata=described)
+    width, height = figure.get_size_inches()
+    return embed_picture(svg, png, inches=(width, height), caption=caption, alt=alt)
 
 
 def study_provenance(study: Study) -> Provenance:
@@ -127,7 +130,7 @@ def _drawings(study: Study) -> Iterator[_Drawing]:
         "right, with the most typical dashed).",
         "Histograms and densities of demand",
     )
-    households = choose_households(study, typical=1, anomalous=2)
+    households = choose_households(study)
     who = (
         f"household {households[0].label}"
         if len(households) == 1
@@ -180,8 +183,8 @@ def _neighbor_graphs(study: Study) -> "Figure":
 
 
 def _distributions(study: Study) -> "Figure":
-    found = choose_examples(study, typical=2, anomalous=2)
-    demand = [demand_of(study, example.point) for example in found]
+    found = choose_examples(study)
+    demand = [readings_behind(study.featured, study.dataset, example.point) for example in found]
     typical = {"most typical": demand[0]}
     panels = [
         Distribution(
@@ -202,7 +205,7 @@ def _distributions(study: Study) -> "Figure":
 
 def _quantile_regions(study: Study) -> "Figure":
     weeks = {}
-    for household in choose_households(study, typical=1, anomalous=2):
+    for household in choose_households(study):
         readings = within_period(study.featured, study.dataset.readings(household.label))
         kind = "typical" if household.is_typical else "anomalous"
         alone = study.featured.units["household"].nunique() == 1

@@ -13,13 +13,12 @@ import pandas as pd
 from core import atomic
 from core.export import Anonymous, Privacy, Provenance, anonymise
 from core.export.figure_views import distribution_figure, week_figure
-from core.figures import save_figure
 from core.progress import Progress, part, silent
 from core.readings import Dataset
 from core.registry import Value
 from core.runs import Run, RunConfig, Store
-from core.study._report_layout import Picture, Section, Table, embed_picture, list_table
-from core.study._study_figures import draw_pictures
+from core.study._report_layout import Picture, Section, Table, list_table
+from core.study._study_figures import draw_pictures, save_picture
 from core.study.report import render_report
 from core.study.study_runs import SEARCHES, Study, StudyPlan, run_study
 
@@ -84,8 +83,6 @@ def make_report(
     privacy: Privacy = "keep",
     view: Mapping[str, Any] | None = None,
     store: Store,
-    dataset_name: str = "",
-    threads: int | None = None,
     progress: Progress = silent,
 ) -> None:
     """Run the study of a config and write its report, whole or not at all.
@@ -106,15 +103,11 @@ def make_report(
         How the page showed the run, kept in the report.
     store : Store
         Where stages are fetched and kept.
-    dataset_name : str, optional
-        The dataset in the command that repeats the study; its directory's name by default.
     progress : Progress
         Called with the share of the work that is done; may raise to stop it.
     """
     plan = plan or report_plan(config)
-    true = run_study(
-        dataset, plan, store=store, threads=threads, progress=part(progress, 0.0, 0.85)
-    )
+    true = run_study(dataset, plan, store=store, progress=part(progress, 0.0, 0.85))
     anonymous = anonymise(dataset, privacy)
     study = anonymise_study(true, anonymous)
     provenance = Provenance(
@@ -136,7 +129,7 @@ def make_report(
         html = render_report(
             study,
             pictures,
-            command=study.plan.command_line(dataset_name or dataset.path.resolve().name, "study"),
+            command=study.plan.command_line(dataset.path.resolve().name, "study"),
             now=datetime.now().astimezone(),
             remarks=sections,
             provenance=provenance,
@@ -228,13 +221,7 @@ def _pictures(
             "95 and 99 % of the readings of each time of the week, and the median.",
         ),
     }
-    pictures = []
-    for name, (figure, caption) in drawn.items():
-        svg, png = (directory / f"{name}.{kind}" for kind in ("svg", "png"))
-        for file in (svg, png):
-            save_figure(figure, file, provenance.to_json())
-        width, height = figure.get_size_inches()
-        pictures.append(
-            embed_picture(svg, png, inches=(width, height), caption=caption, alt=caption)
-        )
-    return pictures
+    return [
+        save_picture(figure, directory / name, provenance.to_json(), caption=caption, alt=caption)
+        for name, (figure, caption) in drawn.items()
+    ]

@@ -11,7 +11,7 @@ from functools import partial
 import numba
 import numpy as np
 
-from core.parallel import MapTasks, iter_results, map_in_threads
+from core.parallel import iter_results, map_in_threads
 from core.periods import WHOLE_RECORD, Period
 from core.progress import Progress, silent
 from core.readings import Dataset, DatasetError
@@ -62,16 +62,16 @@ def sum_demand(
     *,
     period: Period = WHOLE_RECORD,
     threads: int | None = None,
-    map_shards: MapTasks | None = None,
     progress: Progress = silent,
 ) -> WeekDemand:
     """Add up each household's readings of a period in each slot of the week."""
     shape = (len(dataset.households), slots_per_week(dataset.interval_minutes))
     whole, nano, readings = (np.zeros(shape, np.int64) for _ in range(3))
     add = partial(_sum_shard, interval_minutes=dataset.interval_minutes)
-    map_shards = map_shards or map_in_threads(threads)
     shards = split(dataset, np.arange(shape[0], dtype=np.int32), period=period)
-    for rows, sums, counts in iter_results(map_shards, add, shards, progress, "Adding up demand"):
+    for rows, sums, counts in iter_results(
+        map_in_threads(threads), add, shards, progress, "Adding up demand"
+    ):
         whole[rows] += sums[0]
         nano[rows] += sums[1]
         readings[rows] += counts

@@ -4,8 +4,7 @@ The names below are imported when they are first used: ``wattfold worklist --hel
 verdicts.
 """
 
-from importlib import import_module
-from typing import Any
+from core.lazy_names import lazy_names
 
 _HOMES = {
     "Flag": "flags",
@@ -22,8 +21,4 @@ _HOMES = {
 
 __all__ = list(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -4,7 +4,6 @@ import pandas as pd
 
 from core.anomalies import Anomalies
 from core.errors import InputError
-from core.readings import Dataset
 from core.worklist.flags import Worklist
 from core.worklist.verdicts import is_decided, is_hit
 
@@ -61,13 +60,6 @@ def case_table(
     if price is not None:
         table["money_per_year"] = table["kwh_per_week"] * price * WEEKS_PER_YEAR
     return table.sort_values("rank", kind="stable", na_position="last", ignore_index=True)
-
-
-def with_metadata(cases: pd.DataFrame, dataset: Dataset) -> pd.DataFrame:
-    """Add the attributes of the households to their cases."""
-    metadata = dataset.metadata.set_axis(dataset.households["household"])
-    metadata = metadata.rename(columns={name: f"{name} (metadata)" for name in cases.columns})
-    return cases.join(metadata, on="household")
 
 
 def precision_by_detector(cases: pd.DataFrame) -> pd.DataFrame:

@@ -19,6 +19,7 @@ GREY = "#7d828b"
 # The bluer part of viridis, turned round: what is complete is calm, what is missing stands out.
 COVERAGE_COLORS = viridis(256)[:79:-1]
 
+_HEIGHT = 320
 _FONT_SIZES = {"labels": "12px", "ticks": "11px", "legend": "11px", "clabel": "11px"}
 
 # A grey that is seen on white and on black, and taken for no share of coverage.
@@ -143,7 +144,7 @@ def coverage_height(households: int) -> int:
     return int(np.clip(110 + 12 * households, 200, 460))
 
 
-def demand_plot(reference: ReferenceDistribution, *, height: int = 320) -> hv.Rectangles:
+def demand_plot(reference: ReferenceDistribution) -> hv.Rectangles:
     """Draw the bins of the reference readings as boxes whose area is the share they hold.
 
     On the logarithmic axis a height is the share a doubling of demand would hold, on the linear
@@ -196,7 +197,7 @@ def demand_plot(reference: ReferenceDistribution, *, height: int = 320) -> hv.Re
     return boxes.opts(
         responsive=True,
         fontsize=_FONT_SIZES,
-        height=height,
+        height=_HEIGHT,
         logx=logarithmic,
         xlim=(left, right),
         xticks=decimal_ticks(left, right) if logarithmic else None,
@@ -234,7 +235,7 @@ def decimal_ticks(low: float, high: float) -> list[tuple[float, str]]:
     return [(place, f"{place:g}") for place in places if low <= place <= high]
 
 
-def slot_size_plot(sizes: np.ndarray, interval_minutes: int, *, height: int = 320) -> hv.Overlay:
+def slot_size_plot(sizes: np.ndarray, interval_minutes: int) -> hv.Overlay:
     """Draw how many readings the households have in each slot of the week.
 
     Parameters
@@ -271,7 +272,7 @@ def slot_size_plot(sizes: np.ndarray, interval_minutes: int, *, height: int = 32
     return hv.Overlay(layers).opts(
         responsive=True,
         fontsize=_FONT_SIZES,
-        height=height,
+        height=_HEIGHT,
         xticks=[(day + 0.5, name) for day, name in enumerate(DAYS)],
         xlim=(0, 7),
         ylim=(0, 1.12 * max(float(sizes.max()), 1.0)),

@@ -263,9 +263,9 @@ class WeekFigure:
 class SeriesFigure:
     """Readings as they were taken; intervals without one are gaps."""
 
-    def __init__(self, *, height: int = 170) -> None:
+    def __init__(self) -> None:
         self.line = empty_source("time", "kwh")
-        plot = make_figure(height, x_axis_type="datetime", x_range=Range1d(start=0, end=1))
+        plot = make_figure(170, x_axis_type="datetime", x_range=Range1d(start=0, end=1))
         plot.yaxis.axis_label = "demand, kWh"
         plot.line("time", "kwh", source=self.line, color=SELECTED, line_width=0.8)
         # The wheel scrolls the panel; a tool of the toolbar zooms.

@@ -38,10 +38,10 @@ def _milliseconds(days: Any) -> np.ndarray:
 class MeanDayFigure:
     """A home's mean day against what is expected of it."""
 
-    def __init__(self, *, height: int = 165) -> None:
+    def __init__(self) -> None:
         self.lines = empty_source("hour", "own", "usual", "clock")
         self.hours = empty_source("left", "right")
-        plot = make_figure(height, x_range=Range1d(start=0, end=24))
+        plot = make_figure(165, x_range=Range1d(start=0, end=24))
         plot.yaxis.axis_label = "kWh per half-hour"
         plot.xaxis.ticker = FixedTicker(ticks=list(range(0, 25, 6)))
         plot.xaxis.formatter = CustomJSTickFormatter(code=_CLOCK)
@@ -92,11 +92,11 @@ class MeanDayFigure:
 class DailyFigure:
     """A home's demand day by day, what is expected, and the day on which it changed."""
 
-    def __init__(self, *, height: int = 140) -> None:
+    def __init__(self) -> None:
         self.days = empty_source("day", "kwh")
         self.expected = empty_source("x", "y")
         self.since = empty_source("x")
-        plot = make_figure(height, x_axis_type="datetime", x_range=Range1d(start=0, end=1))
+        plot = make_figure(140, x_axis_type="datetime", x_range=Range1d(start=0, end=1))
         expected = plot.line("x", "y", source=self.expected, color=OTHERS, line_width=2)
         dots = plot.scatter("day", "kwh", source=self.days, size=3.5, color=SELECTED, alpha=0.7)
         plot.line("day", "kwh", source=self.days, color=SELECTED, line_width=0.7, alpha=0.6)
@@ -132,10 +132,10 @@ class DailyFigure:
 class CalendarFigure:
     """Every day a column, every half-hour a row, demand as colour; gaps are grey."""
 
-    def __init__(self, *, height: int = 215) -> None:
+    def __init__(self) -> None:
         self.image = empty_source("image", "x", "y", "dw", "dh")
         self.since = empty_source("x")
-        plot = make_figure(height, x_axis_type="datetime", x_range=Range1d(start=0, end=1))
+        plot = make_figure(215, x_axis_type="datetime", x_range=Range1d(start=0, end=1))
         # The day runs from top to bottom, as in a diary.
         plot.y_range.update(start=24, end=0)
         plot.yaxis.ticker = FixedTicker(ticks=[0, 6, 12, 18, 24])

@@ -8,12 +8,11 @@ import param
 from bokeh.models.widgets.tables import NumberFormatter
 
 from core.anomalies.words import q_words
-from core.errors import WattfoldError
 from dashboard.explore.point_tables import PointTable
-from dashboard.jobs import FollowedJob, run_jobs
+from dashboard.jobs import run_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
-from dashboard.widgets import JobStatus, PlainText, column, row, wrapped_row
+from dashboard.widgets import JobStatus, PlainText, as_sentence, column, row, wrapped_row
 
 _TITLES = {
     "what": "Home",
@@ -53,16 +52,15 @@ class AnomalyList:
     def __init__(self, workspace: Workspace, explorer: Explorer) -> None:
         self.workspace = workspace
         self.explorer = explorer
-        self.job: FollowedJob | None = None
         self._judged: tuple[Any, Any] | None = None  # the last homes and period, and what is known
         # Where there is no room beside the buttons, as on a phone, it has a line of its own.
         self.sentence = PlainText(
             look="quiet", margin=(6, 8), align="center", styles={"flex": "1 1 200px"}
         )
-        self.status = JobStatus(side=12)
         self.cancel = pmui.Button(
             label="Cancel", variant="outlined", size="small", visible=False, margin=(2, 12)
         )
+        self.status = JobStatus(side=12, cancel=self.cancel)
         self.again = pmui.Button(
             label="Look again", variant="outlined", size="small", visible=False, margin=(2, 12)
         )
@@ -116,60 +114,30 @@ class AnomalyList:
             self.explorer.show_unusual(self._judged[1])
             return
 
-        def show(found: FollowedJob) -> None:
-            if found.result is None:
-                self._compute(config, about)
-            else:
-                self._keep(about, found)
+        def show(found: Any) -> None:
+            if found is None:
+                self._give_up(run_jobs.NOT_KEPT)
+                return
+            self._judged = (about, found)
+            self.status.say("")
+            self.explorer.show_unusual(found)
 
-        self._follow(run_jobs.find_unusual(self.workspace, config), show)
+        self.status.fetch(
+            lambda: run_jobs.find_unusual(self.workspace, config),
+            lambda: run_jobs.submit_unusual(self.workspace, config),
+            show=show,
+            failed=self._give_up,
+        )
         self.status.say("Looking for unusual homes …")
 
-    def _compute(self, config: Any, about: Any) -> None:
-        try:
-            job = run_jobs.submit_unusual(self.workspace, config)
-        except WattfoldError as error:
-            self._give_up(str(error))
-            return
-
-        def read(_: FollowedJob) -> None:
-            found = run_jobs.find_unusual(self.workspace, config)
-            self._follow(found, lambda job: self._keep(about, job))
-
-        self.cancel.visible = True
-        self.status.follow(job)
-        self._follow(job, read)
-
-    def _follow(self, job: FollowedJob, done: Any) -> None:
-        def end(job: FollowedJob) -> None:
-            self.job = None
-            self.cancel.visible = False
-            if job.state == "done":
-                done(job)
-            elif job.state == "failed":
-                self._give_up(job.error)
-
-        self.job = job
-        job.on_end(end)
-
-    def _keep(self, about: Any, found: FollowedJob) -> None:
-        if found.result is None:
-            self._give_up(run_jobs.NOT_KEPT)
-            return
-        self._judged = (about, found.result)
-        self.status.say("")
-        self.explorer.show_unusual(found.result)
-
     def _give_up(self, why: str) -> None:
-        self.status.say(why[:1].upper() + why[1:])
+        self.status.say(as_sentence(why))
         self.again.visible = True
         self.explorer.show_unusual(None)
 
     def _stop(self, why: str) -> None:
-        self.cancel.visible = self.again.visible = False
-        if self.job is not None:
-            self.job.cancel()
-            self.job = None
+        self.again.visible = False
+        self.status.stop()
         self.status.say("")
         if why:
             self._give_up(why)

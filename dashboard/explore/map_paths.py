@@ -13,7 +13,7 @@ from dashboard.explore.map_view import MapView
 from dashboard.jobs import FollowedJob, coalesced, time_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
-from dashboard.widgets import TimePlayer
+from dashboard.widgets import TimePlayer, as_sentence
 
 _PLAYED = "wattfold-homes-over-time"
 # Dates that are written along a path: more would hide it.
@@ -94,7 +94,7 @@ class MapPaths:
             if job.state == "done":
                 done(job)
             elif job.state == "failed":
-                self.player.note = job.error[:1].upper() + job.error[1:]
+                self.player.note = as_sentence(job.error)
 
         self.job = job
         job.on_end(end)

@@ -31,10 +31,8 @@ class RunController:
     def __init__(self, workspace: Workspace, explorer: Explorer) -> None:
         self.workspace = workspace
         self.explorer = explorer
-        self.job: FollowedJob | None = None  # looks for the run or computes it
         self._config: RunConfig | None = None
         self._faster_backend = ""
-        self.status = JobStatus(side=8)
         self.error = PlainText(look="error", visible=False, **_TEXT)
         self.notices = PlainText(look="quiet", visible=False, **_TEXT)
         self.notes = pmui.Button(
@@ -46,6 +44,7 @@ class RunController:
         self.run = pmui.Button(label="Run", margin=(2, 4), **small)
         self.faster = pmui.Button(label="", variant="outlined", margin=(2, 4), **small)
         self.cancel = pmui.Button(label="Cancel", variant="outlined", margin=(2, 8), **small)
+        self.status = JobStatus(side=8, cancel=self.cancel)  # of the run: looked for or computed
         self.notes.on_click(lambda _: setattr(self.notices, "visible", not self.notices.visible))
         self.run.on_click(lambda _: self._compute())
         self.faster.on_click(lambda _: self._compute_faster())
@@ -76,7 +75,7 @@ class RunController:
             self.explorer.is_stale = True
             self.error.say(str(error))
             return
-        if config == self._config and self.job is not None:
+        if config == self._config and self.status.job is not None:
             return
         self._stop()
         self.error.say("")
@@ -85,22 +84,16 @@ class RunController:
         if run is not None and run.config == config:
             self._show_result(None)
             return
-        self._follow(run_jobs.find(self.workspace, config), self._show_or_compute)
-        if wait_seconds and self.job is not None:
-            self.job.wait(wait_seconds)
+        self._wait_for(run_jobs.find(self.workspace, config), self._show_or_compute)
+        if wait_seconds and self.status.job is not None:
+            self.status.job.wait(wait_seconds)
 
-    def _follow(self, job: FollowedJob, done: Callable[[FollowedJob], None]) -> None:
-        def end(job: FollowedJob) -> None:
-            self.job = None
-            self.cancel.visible = False
-            if job.state == "done":
-                done(job)
-            elif job.state == "failed":
-                self.explorer.is_stale = True
-                self.error.say(job.error)
+    def _wait_for(self, job: FollowedJob, done: Callable[[FollowedJob], None]) -> None:
+        def fail(error: str) -> None:
+            self.explorer.is_stale = True
+            self.error.say(error)
 
-        self.job = job
-        job.on_end(end)
+        self.status.wait_for(job, done=done, failed=fail)
 
     def _show_or_compute(self, found: FollowedJob) -> None:
         """Show a run that is stored; compute one that is not, or ask first if that takes long."""
@@ -112,7 +105,7 @@ class RunController:
         self.workspace.pool.schedule(lambda: self._compute_or_offer(config))
 
     def _compute_or_offer(self, config: RunConfig | None) -> None:
-        if config is None or config != self._config or self.job is not None:
+        if config is None or config != self._config or self.status.job is not None:
             return  # the settings have changed meanwhile
         machine = kept_machine()
         expected = machine and forecast(
@@ -157,13 +150,13 @@ class RunController:
         except WattfoldError as error:
             self.error.say(str(error))
             return
-        self.cancel.visible = self.explorer.is_stale = True
+        self.explorer.is_stale = True
         self.status.follow(job)
-        self._follow(job, self._read_computed)
+        self._wait_for(job, self._read_computed)
 
     def _read_computed(self, computed: FollowedJob) -> None:
         if self._config is not None:
-            self._follow(
+            self._wait_for(
                 run_jobs.find(self.workspace, self._config),
                 lambda found: self._show(found.result, computed.seconds),
             )
@@ -195,10 +188,7 @@ class RunController:
         self.status.say("Cancelled; the map is as before.")
 
     def _stop(self) -> None:
-        if self.job is not None:
-            self.job.cancel()
-            self.job = None
-        self.status.bar.visible = self.cancel.visible = False
+        self.status.stop()
         self.run.visible = self.faster.visible = False
 
 

@@ -23,16 +23,17 @@ _COLORS = (SELECTED, "#7f8794")
 _MARK = "#e69f00"
 # The last readings are cut off: they would flatten the others.
 _SEEN = 0.98
+_LONGEST_NAME = 24
 
 
 class GroupWeekFigure:
     """The mean weeks of two groups, the middle half of their homes, the hours that differ most."""
 
-    def __init__(self, *, height: int = 230) -> None:
+    def __init__(self) -> None:
         bands = [f"{end}{side}" for side in (0, 1) for end in ("mean", "low", "high")]
         self.week = empty_source("day", "slot", *bands)
         self.marks = empty_source("left", "right")
-        plot = make_week_figure(height)
+        plot = make_week_figure(230)
         plot.yaxis.axis_label = "mean demand, kWh"
         plot.vstrip(x0="left", x1="right", source=self.marks, color=_MARK, alpha=0.22, line_alpha=0)
         lines = []
@@ -93,9 +94,9 @@ class GroupWeekFigure:
 class GroupDistributionFigure:
     """The share of readings up to every demand, of two groups."""
 
-    def __init__(self, *, height: int = 170) -> None:
+    def __init__(self) -> None:
         self.sources = [empty_source("kwh", "share") for _ in range(2)]
-        plot = make_figure(height, x_range=Range1d(start=0, end=1))
+        plot = make_figure(170, x_range=Range1d(start=0, end=1))
         plot.y_range.update(start=0, end=100)
         plot.xaxis.axis_label = "demand, kWh"
         plot.yaxis.axis_label = "readings up to it, %"
@@ -113,5 +114,5 @@ class GroupDistributionFigure:
         self.figure.x_range.update(start=min(0.0, float(found.edges[0])), end=float(last) or 1.0)
 
 
-def _short(name: str, longest: int = 24) -> str:
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

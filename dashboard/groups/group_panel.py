@@ -13,14 +13,14 @@ from core.groups.grouping import REST
 from dashboard.export import FileJob
 from dashboard.groups import _sentences
 from dashboard.groups._group_plots import GroupDistributionFigure, GroupWeekFigure
-from dashboard.jobs import FollowedJob, SessionFolder, coalesced, group_jobs
+from dashboard.jobs import SessionFolder, coalesced, group_jobs
 from dashboard.jobs.group_jobs import Sides
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
 from dashboard.state.group_selection import DRAWN, SAVED, GroupSelection
 from dashboard.state.map_colors import GROUPS
 from dashboard.state.saved_groups import LONGEST_NAME
-from dashboard.widgets import Download, JobStatus, PlainText, column, row, wrapped_row
+from dashboard.widgets import Download, JobStatus, PlainText, as_sentence, column, row, wrapped_row
 
 _INVITATION = (
     "Draw a box or a lasso on the map (tools at its right), or choose homes by what is known of "
@@ -43,7 +43,6 @@ class GroupPanel:
         self.selection = GroupSelection(explorer)
         self.download = Download()
         self.file_job = FileJob(folder, self.download)
-        self.job: FollowedJob | None = None
         self.found: GroupComparison | None = None
         self._sides: Sides | None = None
         self._is_filled = False
@@ -75,8 +74,8 @@ class GroupPanel:
         self.export = pmui.Button(label="Export", **_SMALL)
         self.forget = pmui.Button(label="Forget", visible=False, **_SMALL)
         self.clear = pmui.Button(label="Clear", **_SMALL)
-        self.status = JobStatus(side=12)
         self.cancel = pmui.Button(label="Cancel", visible=False, **_SMALL)
+        self.status = JobStatus(side=12, cancel=self.cancel)
         text: dict[str, Any] = {"margin": (2, 12), **_WIDE}
         self.problem = PlainText(look="error", visible=False, **text)
         self.headline = PlainText(look="headline", **text)
@@ -207,18 +206,12 @@ class GroupPanel:
             self.problem.say(str(error))
             return
 
-        def end(job: FollowedJob) -> None:
-            self.job = None
-            self.cancel.visible = False
-            if job.state == "done":
-                self._show(job.result, sides)
-            elif job.state == "failed":
-                self.problem.say(job.error[:1].upper() + job.error[1:])
-
-        self.job = job
-        self.cancel.visible = True
         self.status.follow(job)
-        job.on_end(end)
+        self.status.wait_for(
+            job,
+            done=lambda job: self._show(job.result, sides),
+            failed=lambda error: self.problem.say(as_sentence(error)),
+        )
 
     def _show(self, found: GroupComparison, sides: Sides) -> None:
         self.found, self._sides = found, sides
@@ -235,10 +228,7 @@ class GroupPanel:
         self.result.visible = self.export.visible = True
 
     def _stop(self, why: str) -> None:
-        if self.job is not None:
-            self.job.cancel()
-            self.job = None
-        self.cancel.visible = False
+        self.status.stop()
         self.status.say(why)
 
     # What to do with a group

@@ -17,7 +17,7 @@ import param
 
 from core.errors import WattfoldError
 from dashboard.failures import report_failure
-from dashboard.jobs._job import Job, Limits
+from dashboard.jobs._job import Job, Limits, State
 from dashboard.jobs._worker import Task
 from dashboard.jobs.pool import WorkerPool
 
@@ -207,15 +207,16 @@ def _threads(purpose: str) -> ThreadPoolExecutor:
 
 
 def _call(job: Job) -> None:
+    state: State = "failed"
     try:
-        job.result, state = job.task(*job.argument), "done"
+        job.result = job.task(*job.argument)
+        state = "done"
     except WattfoldError as error:
-        job.error, state = str(error), "failed"
+        job.error = str(error)
     except Exception as error:
         job.error = report_failure(_log, "a call in a thread failed", error)
-        state = "failed"
     job.ended = time.monotonic()
-    job.state = "done" if state == "done" else "failed"
+    job.state = state
     job.finished.set()
     for listener in tuple(job.listeners):
         listener()

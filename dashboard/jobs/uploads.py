@@ -35,14 +35,10 @@ def maximum_bytes() -> int:
 
 @dataclass(frozen=True)
 class Look:
-    """What files are taken for; without ``inspection``, ``problem`` says why that cannot be said.
-
-    ``topic`` is the field of ``IngestOptions`` that the problem is about, where it is about one.
-    """
+    """What files are taken for; without ``inspection``, ``problem`` says why it cannot be told."""
 
     inspection: Inspection | None = None
     problem: str = ""
-    topic: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,7 @@ def look(argument: tuple[str, dict[str, Any]], progress: Progress) -> Look:
     try:
         found = inspect(_sources(folder), options=options, folder=folder, progress=progress)
     except UndecidedError as error:
-        return Look(problem=_without_path(error.problem, folder), topic=error.topic)
+        return Look(problem=_without_path(error.problem, folder))
     except InputError as error:
         return Look(problem=_without_path(str(error), folder))
     return Look(found)

@@ -23,7 +23,7 @@ _OFFSETS = ("name_x", "name_y")
 class MovesFigure:
     """Arrows from where homes were to where they are, and the mean shift of all."""
 
-    def __init__(self, *, height: int = 560) -> None:
+    def __init__(self, *, height: int) -> None:
         self.all = ColumnDataSource({name: [] for name in _COLUMNS})
         self.most = ColumnDataSource({name: [] for name in (*_COLUMNS, *_OFFSETS)})
         self.season = ColumnDataSource({name: [] for name in _COLUMNS})

@@ -13,11 +13,11 @@ from core.errors import WattfoldError
 from core.over_time import PeriodComparison
 from core.periods import Period
 from core.runs import RunConfig
-from dashboard.jobs import FollowedJob, time_jobs
+from dashboard.jobs import time_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.periods._moves_plot import MovesFigure
 from dashboard.state import Explorer
-from dashboard.widgets import COMPACT, JobStatus, PlainText, column, row, section
+from dashboard.widgets import COMPACT, JobStatus, PlainText, as_sentence, column, row, section
 
 _ABOUT = (
     "Places every home twice on one map, once by each period, and joins the two places by an "
@@ -41,7 +41,6 @@ class PeriodsTab:
     def __init__(self, workspace: Workspace, explorer: Explorer) -> None:
         self.workspace = workspace
         self.explorer = explorer
-        self.job: FollowedJob | None = None
         self.found: PeriodComparison | None = None
         self.view = pn.Column(sizing_mode="stretch_width", margin=(4, 8))
 
@@ -78,7 +77,7 @@ class PeriodsTab:
         )
         self.compare.on_click(lambda _: self.start())
         self.cancel.on_click(lambda _: self._stop("Cancelled."))
-        self.status = JobStatus(side=6)
+        self.status = JobStatus(side=6, cancel=self.cancel)
         self.error = PlainText(look="error", visible=False, margin=6, sizing_mode="stretch_width")
         self.summary = PlainText(look="body", margin=(4, 6), sizing_mode="stretch_width")
         self.plot = MovesFigure(height=_HEIGHT)
@@ -117,48 +116,17 @@ class PeriodsTab:
         try:
             config, against = self._periods()
         except WattfoldError as error:
-            self.error.say(_sentence(str(error)))
+            self.error.say(as_sentence(str(error)))
             return
-
-        def draw_or_compute(found: FollowedJob) -> None:
-            if found.result is None:
-                compute()
-            else:
-                self._draw(found.result)
-
-        def compute() -> None:
-            try:
-                job = time_jobs.submit_comparison(self.workspace, config, against)
-            except WattfoldError as error:
-                self.error.say(_sentence(str(error)))
-                return
-            self.cancel.visible = True
-            self.status.follow(job)
-            self._follow(job, read)
-
-        def read(_: FollowedJob) -> None:
-            again = time_jobs.find_comparison(self.workspace, config, against)
-            self._follow(again, lambda found: self._draw(found.result))
-
-        self._follow(time_jobs.find_comparison(self.workspace, config, against), draw_or_compute)
-
-    def _follow(self, job: FollowedJob, done: Any) -> None:
-        def end(job: FollowedJob) -> None:
-            self.job = None
-            self.cancel.visible = False
-            if job.state == "done":
-                done(job)
-            elif job.state == "failed":
-                self.error.say(_sentence(job.error))
-
-        self.job = job
-        job.on_end(end)
+        self.status.fetch(
+            lambda: time_jobs.find_comparison(self.workspace, config, against),
+            lambda: time_jobs.submit_comparison(self.workspace, config, against),
+            show=self._draw,
+            failed=lambda error: self.error.say(as_sentence(error)),
+        )
 
     def _stop(self, why: str) -> None:
-        if self.job is not None:
-            self.job.cancel()
-            self.job = None
-        self.cancel.visible = False
+        self.status.stop()
         self.error.say("")
         self.status.say(why)
 
@@ -237,7 +205,3 @@ def summary(found: PeriodComparison) -> str:
         f"out below. Beyond it, {sure:,} homes moved more than their weeks differ by chance (q at "
         f"most {_SURE:g}).{left_out}"
     )
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -11,13 +11,13 @@ import param
 from core.errors import WattfoldError
 from core.segments import Segments
 from dashboard.explore import MapView
-from dashboard.jobs import FollowedJob, coalesced, segment_jobs
+from dashboard.jobs import coalesced, segment_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.segments._segment_names import SegmentNames
 from dashboard.state import Explorer
 from dashboard.state.group_selection import SEGMENT
 from dashboard.state.map_colors import SEGMENTS
-from dashboard.widgets import JobStatus, PlainText, column, make_table, row
+from dashboard.widgets import JobStatus, PlainText, as_sentence, column, make_table, row
 
 _ABOUT = (
     "Kinds of homes that two halves of the weeks agree on, named by what sets them apart. Their "
@@ -50,7 +50,6 @@ class SegmentsTab:
         self.explorer = explorer
         self.names = SegmentNames(workspace.pool.schedule, explorer, map_view)
         self.found: Segments | None = None
-        self.job: FollowedJob | None = None
         self._choose = choose
         self._about: tuple[Any, ...] = ()  # the homes and weeks that they are of
         self._is_filled = False
@@ -87,7 +86,7 @@ class SegmentsTab:
         self.cancel = pmui.Button(
             label="Cancel", variant="outlined", size="small", visible=False, margin=(6, 8)
         )
-        self.status = JobStatus(side=12)
+        self.status = JobStatus(side=12, cancel=self.cancel)
         self.sentence = PlainText(_ABOUT, look="quiet", margin=(2, 12), sizing_mode="stretch_width")
         self.place = column()
         self.go.on_click(lambda _: self.find())
@@ -109,8 +108,12 @@ class SegmentsTab:
         if self._is_filled and self.found is not None:
             self.color.visible = self.explorer.color_by != SEGMENTS
 
+    @property
+    def _is_looking(self) -> bool:
+        return self._is_filled and self.status.job is not None
+
     def _find_missing(self) -> None:
-        if self.explorer.color_by == SEGMENTS and self.found is None and self.job is None:
+        if self.explorer.color_by == SEGMENTS and self.found is None and not self._is_looking:
             self.find()
 
     def _forget(self, *_: param.parameterized.Event) -> None:
@@ -120,7 +123,7 @@ class SegmentsTab:
         if about == self._about:
             return
         self._about = about
-        if self.found is None and self.job is None:
+        if self.found is None and not self._is_looking:
             return
         self._stop(_ABOUT)
         self.found = None
@@ -143,18 +146,11 @@ class SegmentsTab:
             self.sentence.text = str(error)
             return
 
-        def end(job: FollowedJob) -> None:
-            self.job = None
-            self.cancel.visible = False
-            if job.state == "done":
-                self._take(job.result)
-            elif job.state == "failed":
-                self.sentence.text = job.error[:1].upper() + job.error[1:]
+        def fail(error: str) -> None:
+            self.sentence.text = as_sentence(error)
 
-        self.job = job
-        self.cancel.visible = True
         self.status.follow(job)
-        job.on_end(end)
+        self.status.wait_for(job, done=lambda job: self._take(job.result), failed=fail)
 
     def _take(self, found: Segments) -> None:
         self.found = found
@@ -191,10 +187,7 @@ class SegmentsTab:
             self._choose(SEGMENT, self.found.names[place])
 
     def _stop(self, why: str) -> None:
-        if self.job is not None:
-            self.job.cancel()
-            self.job = None
-        self.cancel.visible = False
+        self.status.stop()
         self.status.say("")
         if why:
             self.sentence.text = why

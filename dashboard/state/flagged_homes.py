@@ -11,7 +11,6 @@ from core.anomalies import Anomalies
 from core.errors import InputError
 from core.readings import Dataset
 from core.worklist import Flag, Worklist, case_table, merge
-from core.worklist.cases import with_metadata
 from core.worklist.verdicts import is_decided
 from dashboard.state.saved_groups import whole_letters
 
@@ -82,7 +81,7 @@ class FlaggedHomes(param.Parameterized):
         from core.export.table_files import defuse
 
         cases = self.cases(anomalies, verdict=verdict)
-        return defuse(with_metadata(cases, self._dataset)).to_csv(index=False)
+        return defuse(self._dataset.with_metadata(cases)).to_csv(index=False)
 
     def money(self) -> tuple[float | None, str]:
         """The price of a kWh, None where there is none, and its currency."""

@@ -24,7 +24,7 @@ from dashboard.widgets._small_map import MapMarks, SmallMap
 from dashboard.widgets._split import SplitPane
 from dashboard.widgets._tab_bar import TabBar
 from dashboard.widgets._tables import COMPACT, make_table
-from dashboard.widgets._text import PlainText
+from dashboard.widgets._text import PlainText, as_sentence
 from dashboard.widgets._time_player import TimePlayer
 from dashboard.widgets._tour_player import TourPlayer
 
@@ -53,6 +53,7 @@ __all__ = [
     "TabBar",
     "TimePlayer",
     "TourPlayer",
+    "as_sentence",
     "column",
     "duration",
     "make_dialog",

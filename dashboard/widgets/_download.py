@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import panel as pn
 from panel.custom import JSComponent
+
+from dashboard.widgets._messages import act
 
 # So much at once that neither the event loop nor the browser stops for it.
 CHUNK_BYTES = 2 << 20
@@ -35,8 +36,7 @@ class Download(JSComponent):
 
     def _handle_msg(self, message: Any) -> None:
         # Messages come from the browser: any of them asks for the next piece of the file.
-        # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
-        pn.state.execute(self._send_piece, schedule=True)
+        act(self._send_piece)
 
     def _send_piece(self) -> None:
         if self._file is None:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import panel as pn
 import param
 from panel.custom import JSComponent
 
 from core.errors import InputError, WattfoldError
+from dashboard.widgets._messages import act
 
 PIECE_BYTES = 1 << 20
 _MOST_FILES = 20_000
@@ -70,8 +70,7 @@ class FilesDrop(JSComponent):
         self._close()
 
     def _handle_msg(self, message: Any) -> None:
-        # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
-        pn.state.execute(lambda: self._take(message), schedule=True)
+        act(lambda: self._take(message))
 
     def _take(self, message: Any) -> None:
         """Take a message of the browser, which may hold anything."""

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import panel as pn
 import param
 from panel.custom import JSComponent
+
+from dashboard.widgets._messages import act
 
 
 class ImportForm(JSComponent):
@@ -32,5 +33,4 @@ class ImportForm(JSComponent):
 
     def _handle_msg(self, message: Any) -> None:
         if isinstance(message, Mapping):
-            # Scheduled: Panel hands messages on without the lock that changing models needs.
-            pn.state.execute(lambda: self._changed(message), schedule=True)
+            act(lambda: self._changed(message))

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import panel as pn
 import param
 from panel.custom import JSComponent
+
+from dashboard.widgets._messages import act
 
 
 class PageKeys(JSComponent):
@@ -30,5 +31,4 @@ class PageKeys(JSComponent):
     def _handle_msg(self, message: Any) -> None:
         # Messages come from the browser: only the keys that are listened for count.
         if isinstance(message, str) and message in self._actions:
-            # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
-            pn.state.execute(self._actions[message], schedule=True)
+            act(self._actions[message])

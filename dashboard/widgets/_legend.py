@@ -5,12 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import panel as pn
 import param
 from panel.custom import JSComponent
 
 from core.scene import Coloring, MapScene
 from core.scene.coloring import HDR_TITLE
+from dashboard.widgets._messages import act
 
 # Of a scale that every map has its own values on.
 _LOW_TO_HIGH = ((0.0, "low"), (1.0, "high"))
@@ -40,8 +40,7 @@ class ColorKey(JSComponent):
     def _handle_msg(self, message: Any) -> None:
         # Messages come from the browser: only the names of categories count.
         if self._choose is not None and any(each["name"] == message for each in self.entries):
-            # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
-            pn.state.execute(partial(self._choose, message), schedule=True)
+            act(partial(self._choose, message))
 
     def show_scene(self, scene: MapScene, *, dark: bool = False) -> None:
         """Tell what the colours and shapes of a map say."""

@@ -5,9 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import panel as pn
 import param
 from panel.custom import JSComponent
+
+from dashboard.widgets._messages import act
 
 
 class PointLinks(JSComponent):
@@ -26,5 +27,4 @@ class PointLinks(JSComponent):
     def _handle_msg(self, message: Any) -> None:
         # Messages come from the browser: only rows that are in the list count.
         if any(item["row"] == message for item in self.items):
-            # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
-            pn.state.execute(partial(self._go, int(message)), schedule=True)
+            act(partial(self._go, int(message)))

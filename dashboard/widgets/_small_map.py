@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import panel as pn
 import param
 from panel.custom import JSComponent
+
+from dashboard.widgets._messages import act
 
 
 class SmallMap(JSComponent):
@@ -75,8 +76,7 @@ class SmallMap(JSComponent):
                 if self._tapped and all(math.isfinite(value) for value in (x, y, reach)):
                     action = partial(self._tapped, float(x), float(y), float(reach))
         if action is not None:
-            # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
-            pn.state.execute(action, schedule=True)
+            act(action)
 
 
 class MapMarks(JSComponent):

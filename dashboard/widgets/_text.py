@@ -7,6 +7,11 @@ import param
 from panel.custom import JSComponent
 
 
+def as_sentence(text: str) -> str:
+    """Return a text with a capital first letter, as an error that stands by itself."""
+    return text[:1].upper() + text[1:]
+
+
 class PlainText(JSComponent):
     """A text, shown character by character as it is."""
 

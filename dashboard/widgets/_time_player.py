@@ -4,9 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import panel as pn
 import param
 from panel.custom import JSComponent
+
+from dashboard.widgets._messages import act
 
 
 class TimePlayer(JSComponent):
@@ -27,6 +28,5 @@ class TimePlayer(JSComponent):
         self._toggled = toggled
 
     def _handle_msg(self, message: Any) -> None:
-        # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
         is_open = message is True
-        pn.state.execute(lambda: self._toggled(is_open), schedule=True)
+        act(lambda: self._toggled(is_open))

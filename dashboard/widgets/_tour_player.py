@@ -5,9 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import panel as pn
 import param
 from panel.custom import JSComponent
+
+from dashboard.widgets._messages import act
 
 
 class TourPlayer(JSComponent):
@@ -31,5 +32,4 @@ class TourPlayer(JSComponent):
         self._told = told
 
     def _handle_msg(self, message: Any) -> None:
-        # Scheduled: Panel hands messages on without the lock that changing Bokeh models needs.
-        pn.state.execute(partial(self._told, message), schedule=True)
+        act(partial(self._told, message))

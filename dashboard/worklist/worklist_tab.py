@@ -20,7 +20,16 @@ from dashboard.jobs.worklist_jobs import CaseFileRequest
 from dashboard.jobs.workspace import Workspace
 from dashboard.state import Explorer
 from dashboard.state.flagged_homes import parse_price
-from dashboard.widgets import Download, JobStatus, PlainText, column, make_table, row, wrapped_row
+from dashboard.widgets import (
+    Download,
+    JobStatus,
+    PlainText,
+    as_sentence,
+    column,
+    make_table,
+    row,
+    wrapped_row,
+)
 from dashboard.worklist import _sentences
 
 _HEIGHT = 156
@@ -68,7 +77,6 @@ class WorklistTab:
         self.flagged = explorer.flagged
         self.download = Download()
         self.file_job = FileJob(folder, self.download)
-        self.job: FollowedJob | None = None
         self._anomalies: Anomalies | None = None
         self._found: tuple[MoreLike, tuple[str, ...]] | None = None
         self._is_shown = False
@@ -117,8 +125,8 @@ class WorklistTab:
         }
         self.price = pmui.TextInput.from_param(flagged.param.price, placeholder="£0.30", **field)
         self.by = pmui.TextInput.from_param(flagged.param.by, **field)
-        self.status = JobStatus(side=12)
         self.cancel = pmui.Button(label="Cancel", visible=False, **_SMALL)
+        self.status = JobStatus(side=12, cancel=self.cancel)
         self.back = pmui.Button(
             label="Back to the worklist", visible=False, **{**_SMALL, "margin": (0, 0, 4, 12)}
         )
@@ -259,19 +267,14 @@ class WorklistTab:
             self.status.say(str(error))
             return
 
-        def end(job: FollowedJob) -> None:
-            self.job = None
-            self.cancel.visible = False
-            if job.state == "done":
-                self._found = job.result, flagged
-                self._refresh()
-            elif job.state == "failed":
-                self.status.say(job.error[:1].upper() + job.error[1:])
+        def show(job: FollowedJob) -> None:
+            self._found = job.result, flagged
+            self._refresh()
 
-        self.job = job
-        self.cancel.visible = True
         self.status.follow(job)
-        job.on_end(end)
+        self.status.wait_for(
+            job, done=show, failed=lambda error: self.status.say(as_sentence(error))
+        )
 
     def _list_alike(self, found: MoreLike, flagged: tuple[str, ...]) -> None:
         table = found.table.head(_MOST_ALIKE).rename(columns={"household": "what"})
@@ -285,11 +288,8 @@ class WorklistTab:
         self._refresh()
 
     def _stop(self) -> None:
-        self.cancel.visible = False
+        self.status.stop()
         self.status.say("")
-        if self.job is not None:
-            self.job.cancel()
-            self.job = None
 
 
 def _case_rows(cases: pd.DataFrame, currency: str) -> pd.DataFrame:

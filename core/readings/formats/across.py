@@ -37,7 +37,7 @@ def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
     household = find_id_column(source, options, columns)
     if household is None and not options.household_from_file and others:
         household = others[0]
-    id = id_cell(source, household) if household else file_id(source, staging.households)
+    id = id_cell(source, household) if household else file_id(staging.households)
     values = describe_values(source, columns, options, staging)
     table, parameters = scan(source)
     cells = ", ".join(f"{position(source, name)}::VARCHAR" for name in columns)

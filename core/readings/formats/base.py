@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.readings.expressions import Cell, file_id, id_cell
 from core.readings.options import IngestOptions, Stamp
 from core.readings.sources import Source
 from core.readings.staging import Staging
@@ -64,6 +65,15 @@ class Format:
     plan: Callable[[Source, Staging, IngestOptions], Plan]
     stamp: Stamp = "start"
     parameters: tuple[Parameter, ...] = ()
+
+
+def household_cell(source: Source, column: str | None, staging: Staging) -> Cell:
+    """Return the SQL of the household; without a column each file is one, which is said."""
+    if column is not None:
+        return id_cell(source, column)
+    for file in source.files:
+        staging.notice("no column of households, so the file's name is the household", file.name)
+    return file_id(staging.households)
 
 
 def column_roles(

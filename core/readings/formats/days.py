@@ -7,8 +7,8 @@ from core.errors import InputError
 from core.readings.cells import MISSING_WORDS
 from core.readings.column_names import is_id_name
 from core.readings.columns import find_id_column, is_sum_of_others, listed, require_column, where
-from core.readings.expressions import Cell, file_id, id_cell, position, reading_select
-from core.readings.formats.base import Format, Plan, column_roles
+from core.readings.expressions import Cell, position, reading_select
+from core.readings.formats.base import Format, Plan, column_roles, household_cell
 from core.readings.options import IngestOptions, Stamp
 from core.readings.questions import Choice, UndecidedError
 from core.readings.sources import Source
@@ -89,14 +89,7 @@ def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
         WHEN {beyond} THEN 'half-hour 49 or 50' """
     table, parameters = scan(source)
     dates = date_cell(source, date, staging, options)
-    if household is None:
-        ids = file_id(source, staging.households)
-        for file in source.files:
-            staging.notice(
-                "no column of households, so the file's name is the household", file.name
-            )
-    else:
-        ids = id_cell(source, household)
+    ids = household_cell(source, household, staging)
     cells = ", ".join(f"{position(source, name)}::VARCHAR" for name in day.columns)
     unpivoted = (
         f"""(SELECT *, unnest($minutes) AS minute, unnest([{cells}]) AS cell FROM {table})"""

@@ -1,8 +1,8 @@
 """Any table with one reading per row: a household, a time and a value."""
 
 from core.readings.columns import find_id_column, find_value_column, require_column
-from core.readings.expressions import file_id, id_cell, reading_select, sum_cell
-from core.readings.formats.base import Format, Plan, column_roles
+from core.readings.expressions import reading_select, sum_cell
+from core.readings.formats.base import Format, Plan, column_roles, household_cell
 from core.readings.options import IngestOptions
 from core.readings.sources import Source
 from core.readings.staging import Staging, scan
@@ -41,14 +41,7 @@ def plan_columns(
     times, stamp, because = time_cell(source, time, staging, options)
     taken = [*time.columns, value, *added, *filter(None, [id])]
     reasons, codes = other_register_rows(source, values, taken, options)
-    if id is None:
-        household = file_id(source, staging.households)
-        for file in source.files:
-            staging.notice(
-                "no column of households, so the file's name is the household", file.name
-            )
-    else:
-        household = id_cell(source, id)
+    household = household_cell(source, id, staging)
     select = reading_select(
         table,
         id=household,

@@ -1,7 +1,7 @@
 """Tables with one column per household and one row per interval."""
 
 from core.errors import InputError
-from core.readings.column_names import is_no_reading, is_quantity, is_total, kinds
+from core.readings.column_names import is_quantity, is_total, kinds
 from core.readings.columns import (
     find_id_column,
     is_sum_of_others,
@@ -74,13 +74,7 @@ def plan(source: Source, staging: Staging, options: IngestOptions) -> Plan:
 
 def _household_columns(source: Source, taken: list[str], options: IngestOptions) -> list[str]:
     """Return the columns of households: numbers that are no weather, no price and no sum."""
-    numbers = [
-        name
-        for name in source.columns
-        if name not in taken
-        and not is_no_reading(name)
-        and source.contents[name] in ("number", "empty")
-    ]
+    numbers = number_columns(source, taken)
     flowing = [name for name in numbers if ("export" in kinds(name)) == (options.flow == "export")]
     plain = [name for name in flowing if not is_total(name)]
     if not plain:

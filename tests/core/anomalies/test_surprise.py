@@ -173,7 +173,7 @@ def test_only_the_k_nearest_count(ordinary):
     vectors = make_vectors(ordinary)
     few = measure_surprise(vectors, exact_neighbors(vectors, 8))
     many = exact_neighbors(vectors, 30)
-    np.testing.assert_array_equal(measure_surprise(vectors, many, k=8).score, few.score)
+    np.testing.assert_array_equal(measure_surprise(vectors, many.nearest(8)).score, few.score)
     assert (measure_surprise(vectors, many).score != few.score).any()
 
 

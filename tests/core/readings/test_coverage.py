@@ -9,7 +9,17 @@ from small_dataset import random_readings, write_dataset
 
 from core.errors import Cancelled, InputError
 from core.readings import Dataset, DatasetError
-from core.readings.coverage import Coverage, build_coverage, expected_readings, pool_coverage
+from core.readings.coverage import (
+    Coverage,
+    count_days,
+    expected_readings,
+    make_coverage,
+    pool_coverage,
+)
+
+
+def build_coverage(dataset: Dataset, **options) -> Coverage:
+    return make_coverage(dataset, count_days(dataset, **options))
 
 
 @pytest.fixture(scope="module")

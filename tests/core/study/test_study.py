@@ -20,8 +20,9 @@ from core.export import read_config
 from core.neighbors import BACKENDS, build_index, find_neighbors
 from core.quality import prepare_reference
 from core.runs import RunConfig, Store, _pipeline, run
+from core.runs.readings_behind import readings_behind
 from core.study import Study, StudyPlan, run_study, warm_up
-from core.study._example_points import choose_examples, choose_households, demand_of
+from core.study._example_points import choose_examples, choose_households
 from core.study._report_layout import ABSENT, grid_table, list_table
 from core.study.report import check_destination
 from core.study.study_tables import (
@@ -321,7 +322,10 @@ def test_the_demand_behind_a_point_is_its_sample(many, store, config):
     asked = StudyPlan(config=config, methods=("isomap",), searches=("exact",))
     study = run_study(many, asked, store=store)
     units = study.featured.units
-    found = [len(demand_of(study, point)) for point in range(0, len(units), 3)]
+    found = [
+        len(readings_behind(study.featured, study.dataset, point))
+        for point in range(0, len(units), 3)
+    ]
     assert found == units["m"].iloc[::3].tolist()
 
 
@@ -331,12 +335,12 @@ def test_examples_are_the_densest_and_the_first_of_the_table(many, store):
     study = run_study(many, asked, store=store)
     hdr, units = study.featured.hdr, study.featured.units
     listed = anomaly_table(study)["label"].tolist()
-    points = choose_examples(study, typical=2, anomalous=2)
+    points = choose_examples(study)
     assert [example.is_typical for example in points] == [True, True, False, False]
     assert hdr.density[points[0].point] == hdr.density.max()
     assert [example.label for example in points[2:]] == listed[:2]
     assert points[3].label == units["label"][points[3].point]
-    homes = choose_households(study, typical=1, anomalous=2)
+    homes = choose_households(study)
     assert len({example.label for example in homes}) == 3
     assert homes[0].label == units["household"][hdr.density.argmax()]
     strange = units.set_index("label")["household"].loc[listed].drop_duplicates().tolist()
