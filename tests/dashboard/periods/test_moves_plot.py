@@ -13,7 +13,7 @@ def test_names_of_arrows_that_end_side_by_side_do_not_overlap():
     n, places = 60, np.random.default_rng(0)
     ends = np.vstack([places.normal(size=(50, 2)), np.full((10, 2), 1.5)])
     ends[50:] += np.arange(10)[:, None] * [0.02, 0.01]
-    drawn = MovesFigure()
+    drawn = MovesFigure(height=400)
     found = {name: np.arange(n) * 1.0 for name in ("excess", "moved", "q", "kwh_per_week")}
     homes = np.array([f"home {i}" for i in range(n)])
     drawn.show(SimpleNamespace(households=homes, y_first=-ends, y_second=ends, **found))
