@@ -20,6 +20,12 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest: those of a browser, then all but the core's."""
+    browser = {item.path for item in items if item.get_closest_marker("browser")}
+    items.sort(key=lambda item: (item.path not in browser, item.nodeid.startswith("tests/core/")))
+
+
 @pytest.fixture(scope="session")
 def demo_path(tmp_path_factory) -> Path:
     """A small demo dataset."""
