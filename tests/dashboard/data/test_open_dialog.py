@@ -37,14 +37,13 @@ def abandoned(temporary) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served(demo_path, temporary, abandoned, tmp_path_factory):
+def served(demo_path, cache, result, anomalies, temporary, abandoned):
     """A server that takes files of up to 20 MB and ends sessions soon after their page."""
     soon = (
         "from dashboard.server import server; "
         "server.CHECK_SESSIONS_MILLISECONDS, server.UNUSED_SESSION_MILLISECONDS = 500, 5_000"
     )
     environment = {"WATTFOLD_UPLOAD_MB": "20", "TMPDIR": str(temporary)}
-    cache = tmp_path_factory.mktemp("cache")
     with serving(demo_path, cache=cache, first=soon, **environment) as address:
         yield address
 

@@ -178,7 +178,7 @@ def panel_serving(demo_path, cache, errors, *options):
         ) as panel,
     ):
         try:
-            wait_for(port, panel)
+            wait_for(port, lambda: panel.poll() is None)
             yield f"localhost:{port}"
         finally:
             panel.terminate()
