@@ -281,7 +281,8 @@ def test_what_is_recognised_is_reviewed_imported_and_explored(dialog, homes, tmp
     dialog.expect_text(re.compile(r"33,545\s+accepted"))
     dialog.expect_no_errors()
     dialog.button("Explore it").click()
-    dialog.driver.wait_for_map(25)
+    expect(dialog.page.get_by_text(re.compile("^25 households(,| in)"))).to_be_visible()
+    # The models of the map before are there, too, until Bokeh forgets them.
     expected = ",".join(homes.columns)
     dialog.driver.wait_until(
         "models.some(model => model.type == 'ColumnDataSource' && 'hdr' in model.data && "
