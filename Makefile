@@ -14,7 +14,7 @@ run: .venv/installed $(DEMO)/manifest.json
 test: .venv/installed-test
 	sh tests/get_chromium.sh
 	sh tests/get_nginx.sh
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 soak: .venv/installed-test
 	$(PIP) -e '.[fuzz]'

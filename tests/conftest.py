@@ -20,6 +20,12 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest: those of a browser, then all but the core's."""
+    browser = {item.path for item in items if item.get_closest_marker("browser")}
+    items.sort(key=lambda item: (item.path not in browser, item.nodeid.startswith("tests/core/")))
+
+
 @pytest.fixture(scope="session")
 def demo_path(tmp_path_factory) -> Path:
     """A small demo dataset."""
@@ -37,26 +43,32 @@ def dataset(demo_path):
 
 
 @pytest.fixture(scope="session")
-def result(dataset):
+def cache(tmp_path_factory) -> Path:
+    """The cache of the servers of the demo dataset, with what the page opens with."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def result(dataset, cache):
     """The run that the page opens with."""
-    from core.runs import RunConfig, run
+    from core.runs import RunConfig, Runner, Store
 
-    return run(dataset, RunConfig())
+    return Runner(dataset, store=Store(cache)).run(RunConfig())
 
 
 @pytest.fixture(scope="session")
-def anomalies(dataset):
+def anomalies(dataset, cache):
     """What the page lists as unusual."""
-    from core.anomalies import find_anomalies
-    from core.runs import RunConfig
+    from core.runs import RunConfig, Store
+    from core.runs.anomaly_stage import keep_anomalies
 
-    return find_anomalies(dataset, RunConfig(), seed=RunConfig().seed)
+    return keep_anomalies(dataset, RunConfig(), Store(cache))
 
 
 @pytest.fixture(scope="session")
-def served(demo_path, tmp_path_factory) -> Iterator[str]:
+def served(demo_path, cache, result, anomalies) -> Iterator[str]:
     """The address of a server with the demo dataset, started as a user would."""
-    with serving(demo_path, cache=tmp_path_factory.mktemp("cache")) as address:
+    with serving(demo_path, cache=cache) as address:
         yield address
 
 

@@ -34,7 +34,7 @@ MANY = pytest.param(10_000, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])
 
 
 @pytest.mark.parametrize("patches", [60, MANY])
-def test_wild_values_harm_nobody(patches, demo_path, tmp_path):
+def test_wild_values_harm_nobody(patches, demo_path, cache, tmp_path):
     chance = random.Random(patches)
     log = tmp_path / "log"
 
@@ -50,7 +50,7 @@ def test_wild_values_harm_nobody(patches, demo_path, tmp_path):
                 assert "roots" in await newcomer.pull()
         return len(targets)
 
-    with serving(demo_path, "--log-level", "info", cache=tmp_path / "c", errors=log) as address:
+    with serving(demo_path, "--log-level", "info", cache=cache, errors=log) as address:
         sent = run_alone(go_wild(address.removeprefix("http://")))
     assert sent > 100
     # What is refused is logged by its kind, without what was sent.

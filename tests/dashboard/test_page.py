@@ -55,6 +55,13 @@ def fresh(browser, served):
 
 
 @pytest.fixture(scope="module")
+def other(browser, served):
+    """A session beside that of the other tests, whose settings nobody has opened."""
+    with new_window(browser, served) as driver:
+        yield driver
+
+
+@pytest.fixture(scope="module")
 def opened(browser, served):
     """A page for the tests that only look around on the first map: opening one is the dear part."""
     with new_window(browser, served) as driver:
@@ -392,15 +399,11 @@ def test_dark_and_light(driver):
     driver.page.wait_for_function(f"({background})() == '{light}'")
 
 
-def test_two_sessions_do_not_disturb_each_other(driver, browser, served):
-    second = browser.new_page(viewport={"width": 1366, "height": 768})
-    other = Driver(second)
-    other.open(served)
+def test_two_sessions_do_not_disturb_each_other(driver, other):
     before = driver.title()
     other.row(3).click()
     other.expect_title(other.row(3).inner_text())
     assert driver.title() == before
-    second.close()
 
 
 def test_the_address_keeps_the_view_and_goes_back_and_forward(fresh, unusual):
@@ -475,14 +478,14 @@ def resized(driver):
     driver.page.set_viewport_size({"width": 1366, "height": 768})
 
 
-def test_the_map_has_most_of_the_window(fresh):
+def test_the_map_has_most_of_the_window(other):
     for width, height, least in ((1366, 768, 0.4), (1920, 1080, 0.5)):
-        fresh.page.set_viewport_size({"width": width, "height": height})
-        fresh.wait_until(
+        other.page.set_viewport_size({"width": width, "height": height})
+        other.wait_until(
             f"(({{width, height}}) => innerWidth == {width} && width * height / (innerWidth * "
             f"innerHeight))(Bokeh.index.find_one_by_id(plot.id).frame.bbox) >= {least}"
         )
-        assert fresh.page.locator("header").bounding_box()["height"] <= 44
+        assert other.page.locator("header").bounding_box()["height"] <= 44
 
 
 @pytest.mark.parametrize("width", [1024, 1366, 3840, 390])

@@ -14,10 +14,11 @@ from nginx import PROGRAM, behind_nginx
 from page_client import PageClient, fetch, models_in, run_alone
 from page_driver import MINUTE, Driver
 from playwright.sync_api import expect
-from serving import COLD, free_port, start_server, wait_for
+from serving import free_port, start_server, stop, wait_for
 
 from core.readings import Dataset
 from core.runs import Runner, Store
+from core.runs.anomaly_stage import STAGE
 from dashboard.state import Explorer
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="nginx is not installed")
@@ -26,7 +27,8 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="nginx is not installed"
 class Site:
     """Two processes that share a store, and nginx before them."""
 
-    def __init__(self, stack: ExitStack, dataset: Path, folder: Path) -> None:
+    def __init__(self, stack: ExitStack, dataset: Path, cache: Path, folder: Path) -> None:
+        shutil.copytree(cache / STAGE, folder / "cache" / STAGE)
         self.store = Store(folder / "cache")
         self.make_map(Dataset.open(dataset))
         port = free_port()
@@ -35,14 +37,13 @@ class Site:
         options = ("--behind-proxy", "--allow-origin", f"localhost:{port}", "--log-level", "info")
         environment = {"WATTFOLD_CACHE": str(self.store.path), "BOKEH_SECRET_KEY": "of both"}
         self.processes = [
-            start_server(dataset, *options, port=each, errors=log, first=COLD, **environment)
+            start_server(dataset, *options, port=each, errors=log, **environment)
             for each, log in zip(self.ports, self.logs, strict=True)
         ]
         for process in self.processes:
-            stack.callback(process.wait, timeout=60)
-            stack.callback(process.terminate)
+            stack.callback(stop, process)
         for process, each in zip(self.processes, self.ports, strict=True):
-            wait_for(each, process)
+            wait_for(each, process.is_alive)
         self.address = stack.enter_context(
             behind_nginx(folder / "nginx", port=port, servers=self.ports)
         )
@@ -74,9 +75,9 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(demo_path, tmp_path_factory):
+def site(demo_path, cache, anomalies, tmp_path_factory):
     with ExitStack() as stack:
-        yield Site(stack, demo_path, tmp_path_factory.mktemp("site"))
+        yield Site(stack, demo_path, cache, tmp_path_factory.mktemp("site"))
 
 
 def test_health_is_not_shown_to_visitors(site):

@@ -1,14 +1,15 @@
 """A server of the page, started as a user would."""
 
+import multiprocessing
 import os
 import socket
-import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +24,9 @@ def free_port() -> int:
 
 # Workers that import what a method needs when it is first used: most tests use one, if any.
 COLD = "from dashboard.jobs import run_jobs; run_jobs.WARM_METHODS = ()"
+# Each server is a fork of one process that has imported what all of them need.
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["core.commands", "dashboard.cli", "dashboard.server.server"])
 
 
 def start_server(
@@ -32,19 +36,30 @@ def start_server(
     errors: Path | None = None,
     first: str = "",
     **environment: str,
-) -> "subprocess.Popen[bytes]":
-    """Start a server as a user would, after the code ``first``.
+) -> BaseProcess:
+    """Start a server as a user would, its workers cold, after the code ``first``.
 
     Standard error goes to the file ``errors``, if named.
     """
-    command = [sys.executable, "-c", f"{first}\nfrom dashboard.cli import main; main()"]
-    with ExitStack() as stack:
-        return subprocess.Popen(
-            [*command, "serve", str(dataset), "--port", str(port), "--no-browser", *options],
-            cwd=ROOT,
-            stderr=stack.enter_context(errors.open("wb")) if errors else None,
-            env={**os.environ, **environment},
-        )
+    words = ["wattfold", "serve", str(dataset), "--port", str(port), "--no-browser", *options]
+    arguments = words, {**os.environ, **environment}, errors, f"{COLD}; {first}"
+    server = _FORKS.Process(target=_serve, args=arguments)
+    server.start()
+    return server
+
+
+def _serve(words: list[str], environment: dict[str, str], errors: Path | None, first: str) -> None:
+    os.chdir(ROOT)
+    os.environ.clear()
+    os.environ.update(environment)
+    if errors:
+        with errors.open("wb") as file:
+            os.dup2(file.fileno(), 2)
+    sys.argv = words
+    exec(first)  # noqa: S102 (of a test)
+    from dashboard.cli import main
+
+    main()
 
 
 @contextmanager
@@ -60,21 +75,26 @@ def serving(
     port = free_port()
     if cache is not None:
         environment["WATTFOLD_CACHE"] = str(cache)
-    first = f"{COLD}; {first}"
     server = start_server(dataset, *options, port=port, errors=errors, first=first, **environment)
     try:
-        wait_for(port, server)
+        wait_for(port, server.is_alive)
         yield f"http://localhost:{port}"
     finally:
-        server.terminate()
-        server.wait(timeout=30)
+        stop(server)
 
 
-def wait_for(port: int, server: "subprocess.Popen[bytes]") -> None:
+def stop(server: BaseProcess) -> None:
+    """End a server, as its supervisor does."""
+    server.terminate()
+    server.join(timeout=30)
+    assert not server.is_alive(), "the server does not end"
+
+
+def wait_for(port: int, is_alive: Callable[[], bool]) -> None:
     """Wait until a server answers that it is alive."""
     health = f"http://localhost:{port}/healthz"
     for _ in range(600):
-        assert server.poll() is None, "the server ended"
+        assert is_alive(), "the server ended"
         try:
             urllib.request.urlopen(health, timeout=60).close()
             return

@@ -9,7 +9,6 @@ from page_driver import MINUTE, Driver
 from playwright.sync_api import expect
 
 from core.quality import MEASURES
-from core.readings import Dataset
 from core.runs import RunConfig, run
 from core.study import find_consensus
 
@@ -20,11 +19,6 @@ expect.set_options(timeout=MINUTE)
 METHODS = {"Laplacian eigenmaps": "laplacian", "ISOMAP": "isomap"}
 OFF = ("LLE", "Hessian LLE", "t-SNE", "UMAP", "Annoy (50/50)")
 SEARCHES = {"Exact": {"neighbors": "exact"}, "k-d tree (ε = 1)": {"neighbors": "kdtree"}}
-
-
-@pytest.fixture(scope="module")
-def dataset(demo_path):
-    return Dataset.open(demo_path)
 
 
 @pytest.fixture(scope="module")

@@ -37,14 +37,13 @@ def abandoned(temporary) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served(demo_path, temporary, abandoned, tmp_path_factory):
+def served(demo_path, cache, result, anomalies, temporary, abandoned):
     """A server that takes files of up to 20 MB and ends sessions soon after their page."""
     soon = (
         "from dashboard.server import server; "
         "server.CHECK_SESSIONS_MILLISECONDS, server.UNUSED_SESSION_MILLISECONDS = 500, 5_000"
     )
     environment = {"WATTFOLD_UPLOAD_MB": "20", "TMPDIR": str(temporary)}
-    cache = tmp_path_factory.mktemp("cache")
     with serving(demo_path, cache=cache, first=soon, **environment) as address:
         yield address
 
@@ -282,7 +281,8 @@ def test_what_is_recognised_is_reviewed_imported_and_explored(dialog, homes, tmp
     dialog.expect_text(re.compile(r"33,545\s+accepted"))
     dialog.expect_no_errors()
     dialog.button("Explore it").click()
-    dialog.driver.wait_for_map(25)
+    expect(dialog.page.get_by_text(re.compile("^25 households(,| in)"))).to_be_visible()
+    # The models of the map before are there, too, until Bokeh forgets them.
     expected = ",".join(homes.columns)
     dialog.driver.wait_until(
         "models.some(model => model.type == 'ColumnDataSource' && 'hdr' in model.data && "

@@ -19,10 +19,9 @@ def log_file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def port(demo_path, tmp_path_factory, log_file):
+def port(demo_path, cache, log_file):
     """The port of a server that may have few descriptors."""
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, 2 * ({DESCRIPTORS},))"
-    cache = tmp_path_factory.mktemp("cache")
     with serving(demo_path, cache=cache, errors=log_file, first=limit) as address:
         yield int(address.rpartition(":")[2])
 

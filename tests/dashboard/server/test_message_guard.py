@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from bokeh.core.serialization import Deserializer
 from page_client import PageClient, connect, fetch, leave, models_in, run_alone, token_in
-from serving import COLD, free_port, start_server, wait_for
+from serving import free_port, start_server, stop, wait_for
 from tornado.websocket import WebSocketClosedError
 
 from dashboard.server import message_guard
@@ -118,17 +118,15 @@ def log_file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def server(demo_path, tmp_path_factory, log_file):
+def server(demo_path, cache, log_file):
     """Host and port of a server, and its process."""
     port = free_port()
-    cache = str(tmp_path_factory.mktemp("cache"))
-    process = start_server(demo_path, port=port, errors=log_file, first=COLD, WATTFOLD_CACHE=cache)
+    process = start_server(demo_path, port=port, errors=log_file, WATTFOLD_CACHE=str(cache))
     try:
-        wait_for(port, process)
+        wait_for(port, process.is_alive)
         yield f"localhost:{port}", process.pid
     finally:
-        process.terminate()
-        process.wait(timeout=30)
+        stop(process)
 
 
 def test_a_packed_message_costs_no_memory_and_only_its_connection(server):

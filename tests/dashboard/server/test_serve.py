@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from page_client import PageClient, fetch, run_alone
-from serving import wait_for
+from serving import COLD, wait_for
 
 from core.cli import main
 from core.version import build, commit_of, describe
@@ -161,11 +161,12 @@ def panel_serving(demo_path, cache, errors, *options):
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
+    program = f"{COLD}; from panel.command import main; main()"
     here = ["--port", str(port), "--address", "localhost"]
     with (
         errors.open("wb") as log,
         subprocess.Popen(
-            [sys.executable, "-m", "panel", "serve", "dashboard/app.py", *here, *options],
+            [sys.executable, "-c", program, "serve", "dashboard/app.py", *here, *options],
             cwd=ROOT,
             env={
                 **os.environ,
@@ -178,7 +179,7 @@ def panel_serving(demo_path, cache, errors, *options):
         ) as panel,
     ):
         try:
-            wait_for(port, panel)
+            wait_for(port, lambda: panel.poll() is None)
             yield f"localhost:{port}"
         finally:
             panel.terminate()

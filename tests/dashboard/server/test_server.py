@@ -25,9 +25,8 @@ def log_file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def host(demo_path, tmp_path_factory, log_file):
+def host(demo_path, cache, log_file):
     """Host and port of a server for two."""
-    cache = tmp_path_factory.mktemp("cache")
     options = ("--max-sessions", "2", "--log-level", "info")
     with serving(demo_path, *options, cache=cache, errors=log_file) as address:
         yield address.removeprefix("http://")
@@ -224,9 +223,8 @@ def test_the_page_that_a_person_waits_for_is_listening_on_this_machine_alone(hos
 
 
 @pytest.fixture(scope="module")
-def roomy_host(demo_path, tmp_path_factory):
+def roomy_host(demo_path, cache):
     """Host and port of a server for many, below a prefix."""
-    cache = tmp_path_factory.mktemp("cache")
     with serving(demo_path, "--prefix", "/demand", cache=cache) as address:
         yield address.removeprefix("http://")
 

@@ -17,7 +17,8 @@ def test_replaced_data_and_a_lost_connection_are_said(browser, tmp_path):
     page = browser.new_page(viewport={"width": 1366, "height": 768})
     notice = page.get_by_role("alert").filter(has_text=re.compile("were replaced, moved"))
     lost = page.get_by_role("alert").filter(has_text=re.compile("connection to the server"))
-    with serving(data, cache=tmp_path / "cache") as address:
+    often = "from dashboard import session; session._LOOK_MILLISECONDS = 500"
+    with serving(data, cache=tmp_path / "cache", first=often) as address:
         page.goto(address, timeout=3 * MINUTE)
         Driver(page).wait_for_map(12)
         expect(notice).to_have_count(0)
