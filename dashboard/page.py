@@ -31,6 +31,7 @@ from dashboard.groups import GroupPanel
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
 from dashboard.keeps import Keeps
+from dashboard.page_schedule import on_click
 from dashboard.periods import PeriodsTab
 from dashboard.segments import SegmentsTab
 from dashboard.side_pane import make_side_pane
@@ -131,7 +132,7 @@ class DatasetPage:
             align="center",
             visible=False,
         )
-        self.made.on_click(lambda _: setattr(self.settings, "open", True))
+        on_click(self.made, lambda: setattr(self.settings, "open", True))
         self.search = pmui.AutocompleteInput(
             label="Find",
             placeholder="id  ( / )",
@@ -224,8 +225,9 @@ class DatasetPage:
                 "Colours for any kind of colour vision: off",
             ),
         )
-        safe_colors.on_click(
-            lambda _: setattr(self.explorer, "safe_colors", not self.explorer.safe_colors)
+        on_click(
+            safe_colors,
+            lambda: setattr(self.explorer, "safe_colors", not self.explorer.safe_colors),
         )
         layers = pmui.CheckButtonGroup.from_param(
             choice.layers,
@@ -370,7 +372,7 @@ class DatasetPage:
         )
         if self._open_data is not None:
             offer = self._open_data
-            other.on_click(lambda _: offer())
+            on_click(other, offer)
         return [
             PlainText(self._name, look="heading", margin=(10, 12, 0, 12)),
             PlainText(facts, look="quiet", margin=(0, 12, 0, 12)),
@@ -384,7 +386,7 @@ class DatasetPage:
         fold = pmui.IconButton(
             icon="tune", description="Settings", size="small", margin=(0, 4), align="center"
         )
-        fold.on_click(lambda _: setattr(self.settings, "open", not self.settings.open))
+        on_click(fold, lambda: setattr(self.settings, "open", not self.settings.open))
         return [
             fold,
             PlainText(

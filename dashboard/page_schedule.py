@@ -1,7 +1,9 @@
-"""How work of other threads reaches the page of a session."""
+"""How what users ask for and what jobs bring reaches the page of a session, in order."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 import panel as pn
 from bokeh.document import Document
@@ -27,6 +29,35 @@ def sent_together(doc: Document | None) -> Iterator[None]:
         doc.unhold()
 
 
+def _change(doc: Document | None, change: Callable[[], None]) -> None:
+    """Change a page; errors go where those of widgets go: to ``pn.config.exception_handler``."""
+    try:
+        with sent_together(doc):
+            change()
+    except Exception as error:
+        if pn.config.exception_handler is None:
+            raise
+        pn.config.exception_handler(error)
+
+
+def act(action: Callable[[], None]) -> None:
+    """Do what a click or a message of the browser asks for, in a turn of the event loop of its own.
+
+    There the document is locked, which Panel does not see to for messages, and what changes is sent
+    before that which a job changes later.
+    """
+    doc = pn.state.curdoc
+    if doc is None or doc.session_context is None or not pn.state.loaded:
+        action()
+    else:
+        doc.add_next_tick_callback(lambda: _change(doc, action))
+
+
+def on_click(button: Any, action: Callable[[], None]) -> None:
+    """Have an action done when a button is clicked, see :func:`act`."""
+    button.on_click(lambda _: act(action))
+
+
 def in_next_turn(callback: Callable[[], None]) -> Callable[..., None]:
     """Return a function that has a callback called in the next turn of the event loop.
 
@@ -38,8 +69,7 @@ def in_next_turn(callback: Callable[[], None]) -> Callable[..., None]:
     def call() -> None:
         nonlocal is_due
         is_due = False  # first: a change from now on needs another call
-        with sent_together(pn.state.curdoc):
-            callback()
+        _change(pn.state.curdoc, callback)
 
     def ask(*_: object) -> None:
         nonlocal is_due
@@ -65,18 +95,9 @@ def schedule_on(doc: Document | None) -> Schedule:
     loop = IOLoop.current()
 
     def schedule(callback: Callable[[], None]) -> None:
-        def call() -> None:
-            try:
-                with sent_together(doc):
-                    callback()
-            except Exception as error:
-                if pn.config.exception_handler is None:
-                    raise
-                pn.config.exception_handler(error)
-
         def ask() -> None:
             if doc.session_context is not None:  # None once the session is closed
-                doc.add_next_tick_callback(lambda: pn.state.onload(call))
+                doc.add_next_tick_callback(lambda: pn.state.onload(partial(_change, doc, callback)))
 
         # From the loop: a document that is on hold there keeps the news of a callback in a list
         # which it may be about to replace.

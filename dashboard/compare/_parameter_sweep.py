@@ -11,6 +11,7 @@ from core.errors import InputError, WattfoldError
 from core.neighbors import BACKENDS
 from core.registry import Parameter, Value
 from dashboard.compare.comparison import Comparison
+from dashboard.page_schedule import on_click
 from dashboard.widgets import PlainText, column
 
 # Suggested values; any number that the parameter allows can be typed.
@@ -48,7 +49,7 @@ class SweepForm:
         self.add = pmui.Button(label="Add", variant="outlined", size="small", margin=(9, 0, 2, 0))
         self.error = PlainText(look="error", visible=False, margin=0, sizing_mode="stretch_width")
         self.parameter.param.watch(self._suggest, "value")
-        self.add.on_click(lambda _: self._sweep())
+        on_click(self.add, self._sweep)
         self.panel = column(
             pn.Row(self.parameter, self.method, margin=0),
             pn.Row(self.values, self.add, margin=0),

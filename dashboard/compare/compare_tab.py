@@ -20,6 +20,7 @@ from dashboard.compare._small_maps import MapGrid
 from dashboard.compare.comparison import ComparedMap, Comparison
 from dashboard.jobs import coalesced
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.state import Explorer
 from dashboard.state.run_choices import DISTANCE_TITLES, UNIT_TITLES
 from dashboard.widgets import PlainText, column, duration, row, section
@@ -72,9 +73,9 @@ class CompareTab:
             visible=False,
             margin=(2, 4, 2, 10),
         )
-        self.run.on_click(lambda _: self.comparison.start())
-        self.cancel.on_click(lambda _: self.comparison.cancel())
-        self.renew.on_click(lambda _: self.comparison.arrange())
+        on_click(self.run, self.comparison.start)
+        on_click(self.cancel, self.comparison.cancel)
+        on_click(self.renew, self.comparison.arrange)
         schedule = workspace.pool.schedule
         watch = self.comparison.param.watch
         watch(self._show_status, ["arranged", "progressed", "finished"])

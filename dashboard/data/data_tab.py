@@ -16,6 +16,7 @@ from core.runs.overview import Overview
 from dashboard.data import _data_sections
 from dashboard.jobs import FollowedJob, overview_jobs
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.widgets import JobStatus, PlainText, column, row, section
 
 _COMPUTED = "Coverage, distribution of demand and sample sizes"
@@ -76,7 +77,7 @@ class DataTab:
 
     def _show_error(self, error: str) -> None:
         again = pmui.Button(label="Try again", variant="outlined", size="small", margin=(6, 0))
-        again.on_click(self._start)
+        on_click(again, self._start)
         self._computed.objects = [
             section(
                 _COMPUTED,

@@ -15,6 +15,7 @@ from dashboard.catalogue import Catalogue
 from dashboard.data import _import_review
 from dashboard.jobs import FollowedJob, SessionFolder, SessionPool, uploads
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.widgets import FilesDrop, ImportForm, JobStatus, PlainText, column, make_dialog
 
 _ABOUT = (
@@ -84,9 +85,9 @@ class OpenDataDialog:
         self.start = pmui.Button(label="Import", margin=(4, 8, 4, 0), **small)
         self.use = pmui.Button(label="Explore it", margin=(4, 8, 4, 0), **small)
         self.cancel = pmui.Button(label="Cancel", variant="outlined", margin=(4, 0), **small)
-        self.start.on_click(lambda _: self._import())
-        self.use.on_click(lambda _: self._use_upload())
-        self.cancel.on_click(lambda _: self._cancel())
+        on_click(self.start, self._import)
+        on_click(self.use, self._use_upload)
+        on_click(self.cancel, self._cancel)
         own = [
             PlainText("Files of your own", look="heading", margin=0),
             PlainText(_ABOUT, look="quiet", margin=0, **stretched),
@@ -113,7 +114,7 @@ class OpenDataDialog:
         )
         take = pmui.Button(label="Open", size="small", margin=(4, 0, 16, 0))
 
-        def use(_: object) -> None:
+        def use() -> None:
             try:
                 dataset = catalogue.open(choice.value)
             except WattfoldError as error:
@@ -121,7 +122,7 @@ class OpenDataDialog:
                 return
             self._open(Workspace.of_server(dataset, self.pool), f"data={choice.value}&")
 
-        take.on_click(use)
+        on_click(take, use)
         return [PlainText("On this server", look="heading", margin=0), choice, take]
 
     def open(self) -> None:

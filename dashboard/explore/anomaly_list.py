@@ -11,6 +11,7 @@ from core.anomalies.words import q_words
 from dashboard.explore.point_tables import PointTable
 from dashboard.jobs import run_jobs
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.state import Explorer
 from dashboard.widgets import JobStatus, PlainText, as_sentence, column, row, wrapped_row
 
@@ -64,8 +65,8 @@ class AnomalyList:
         self.again = pmui.Button(
             label="Look again", variant="outlined", size="small", visible=False, margin=(2, 12)
         )
-        self.cancel.on_click(lambda _: self._stop("Not looked for."))
-        self.again.on_click(lambda _: self._find())
+        on_click(self.cancel, lambda: self._stop("Not looked for."))
+        on_click(self.again, self._find)
         choice = explorer.param
         self._switch = pmui.RadioButtonGroup.from_param(
             choice.listed,

@@ -20,7 +20,7 @@ from dashboard.explore import _demand_plots, _evidence_plots, _story_text
 from dashboard.explore.similar_homes import similar_week
 from dashboard.jobs import FollowedJob
 from dashboard.jobs.workspace import Workspace
-from dashboard.page_schedule import in_next_turn
+from dashboard.page_schedule import in_next_turn, on_click
 from dashboard.state import Explorer
 from dashboard.state.session_file import MAXIMUM_NOTE
 from dashboard.widgets import PlainText, PointLinks, column, row
@@ -97,9 +97,9 @@ class PointDetail:
         self.back = pmui.Button(
             label="Back to all households", variant="outlined", size="small", margin=(0, 6, 6, 0)
         )
-        self.pin.on_click(lambda _: self._toggle_pin())
-        self.week.on_click(lambda _: explorer.open_week(explorer.household_of(explorer.selected)))
-        self.back.on_click(lambda _: explorer.go_back())
+        on_click(self.pin, self._toggle_pin)
+        on_click(self.week, lambda: explorer.open_week(explorer.household_of(explorer.selected)))
+        on_click(self.back, explorer.go_back)
 
     def _go(self, row: int) -> None:
         self.explorer.selected = row
@@ -336,8 +336,8 @@ class _PinnedCard:
             drawn.figure.tags = ["pinned"]
         go = pmui.Button(label="Go", variant="text", size="small", margin=0)
         off = pmui.Button(label="Unpin", variant="text", size="small", margin=0)
-        go.on_click(lambda _: setattr(explorer, "selected", self.row))
-        off.on_click(lambda _: explorer.unpin(self.row))
+        on_click(go, lambda: setattr(explorer, "selected", self.row))
+        on_click(off, lambda: explorer.unpin(self.row))
         self.panel = pmui.Paper(
             column(
                 self.title,

@@ -16,6 +16,7 @@ from core.runs.forecast import Forecast, forecast
 from dashboard.explore._story_text import percent
 from dashboard.jobs import FollowedJob, coalesced, run_jobs
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.state import Explorer
 from dashboard.state.point_facts import point_noun
 from dashboard.widgets import JobStatus, PlainText, column, duration, row
@@ -45,10 +46,10 @@ class RunController:
         self.faster = pmui.Button(label="", variant="outlined", margin=(2, 4), **small)
         self.cancel = pmui.Button(label="Cancel", variant="outlined", margin=(2, 8), **small)
         self.status = JobStatus(side=8, cancel=self.cancel)  # of the run: looked for or computed
-        self.notes.on_click(lambda _: setattr(self.notices, "visible", not self.notices.visible))
-        self.run.on_click(lambda _: self._compute())
-        self.faster.on_click(lambda _: self._compute_faster())
-        self.cancel.on_click(lambda _: self._cancel())
+        on_click(self.notes, lambda: setattr(self.notices, "visible", not self.notices.visible))
+        on_click(self.run, self._compute)
+        on_click(self.faster, self._compute_faster)
+        on_click(self.cancel, self._cancel)
         # Settings that belong together change one after the other, in one turn of the event loop.
         self._follow_settings = coalesced(workspace.pool.schedule, self.follow_settings)
         explorer.param.watch(self._on_setting, Explorer.CHOICES)

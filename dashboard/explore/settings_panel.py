@@ -14,6 +14,7 @@ from core.fields import AUTO, FIELDS, Field
 from core.registry import Value
 from core.runs import RunConfig
 from dashboard.explore.period_picker import period_picker
+from dashboard.page_schedule import on_click
 from dashboard.state import Explorer
 from dashboard.widgets import Disclosure, PlainText, SettingsForm, wrapped_row
 
@@ -91,7 +92,7 @@ def presets(explorer: Explorer) -> pn.viewable.Viewable:
 
     def button(name: str, changes: Mapping[str, Any]) -> pmui.Button:
         made = pmui.Button(label=name, variant="outlined", size="small", margin=(4, 2))
-        made.on_click(lambda _: take(changes))
+        on_click(made, lambda: take(changes))
         return made
 
     buttons = [button(name, changes) for name, changes in PRESETS.items()]

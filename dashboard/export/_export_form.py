@@ -19,6 +19,7 @@ from dashboard.export.file_job import FileJob
 from dashboard.jobs import FollowedJob, export_jobs
 from dashboard.jobs.export_jobs import KINDS, ExportRequest
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.state import Explorer
 from dashboard.widgets import PlainText, column
 
@@ -131,7 +132,7 @@ class ExportForm:
             margin=0,
         )
         self.go = pmui.Button(label="Export", icon="download", margin=(10, 6, 4, 6))
-        self.go.on_click(lambda _: self._start())
+        on_click(self.go, self._start)
         return column(
             pn.Row(self.kind, self.format, margin=(10, 0, 0, 0)),
             self.points,

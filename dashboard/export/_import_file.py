@@ -14,6 +14,7 @@ from core.export.read_back import KINDS
 from core.worklist import Worklist, merge, read_worklist
 from core.worklist.flags import FORMAT as WORKLIST_FORMAT
 from dashboard.jobs import SessionFolder
+from dashboard.page_schedule import on_click
 from dashboard.state import Explorer, ViewState
 from dashboard.state.session_file import is_session, read_session
 from dashboard.widgets import FilesDrop, PlainText, column
@@ -126,7 +127,7 @@ class ImportPanel:
         self.accept = pmui.Button(
             label="Restore the rest", size="small", visible=False, margin=(4, 8)
         )
-        self.accept.on_click(lambda _: self._restore())
+        on_click(self.accept, self._restore)
         self.panel = column(
             PlainText(_ABOUT, look="quiet", margin=(12, 8, 6, 8), sizing_mode="stretch_width"),
             self.drop,

@@ -11,6 +11,7 @@ from dashboard.export._reproduce_panel import ReproducePanel
 from dashboard.export.file_job import FileJob
 from dashboard.jobs import SessionFolder
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.state import Explorer
 from dashboard.theme import NOT_ON_PHONES
 from dashboard.widgets import Download, make_dialog
@@ -46,7 +47,7 @@ class ExportDialog:
             sx={"color": "var(--wf-ink)"},
             stylesheets=[NOT_ON_PHONES],
         )
-        self.button.on_click(lambda _: self.open())
+        on_click(self.button, self.open)
         self.dialog = make_dialog("Export", closed=closed)
 
     def _fill(self) -> None:

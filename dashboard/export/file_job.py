@@ -6,6 +6,7 @@ from pathlib import Path
 import panel_material_ui as pmui
 
 from dashboard.jobs import FollowedJob, SessionFolder
+from dashboard.page_schedule import on_click
 from dashboard.widgets import Download, JobStatus, PlainText, column
 
 # More than a browser handles well.
@@ -27,7 +28,7 @@ class FileJob:
         self.cancel = pmui.Button(
             label="Cancel", variant="outlined", visible=False, margin=(10, 6, 4, 6)
         )
-        self.cancel.on_click(lambda _: self._cancel())
+        on_click(self.cancel, self._cancel)
         self.panel = column(self.status.panel, self.error)
 
     def new_directory(self) -> Path:

@@ -11,6 +11,7 @@ from core.errors import WattfoldError
 from dashboard.export._import_file import ImportPanel
 from dashboard.jobs import SessionFolder, coalesced
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.state import Explorer, Step, UndoHistory, ViewState
 from dashboard.state.session_file import write_session
 from dashboard.state.view_state import REMEMBERED
@@ -115,7 +116,7 @@ class Sharing:
             disabled=False if enabled is None else enabled.rx.not_(),
             stylesheets=[_BELOW],
         )
-        button.on_click(lambda _: action())
+        on_click(button, action)
         return button
 
     # Undo and redo

@@ -16,6 +16,7 @@ from dashboard.groups._group_plots import GroupDistributionFigure, GroupWeekFigu
 from dashboard.jobs import SessionFolder, coalesced, group_jobs
 from dashboard.jobs.group_jobs import Sides
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.state import Explorer
 from dashboard.state.group_selection import DRAWN, SAVED, GroupSelection
 from dashboard.state.map_colors import GROUPS
@@ -104,15 +105,16 @@ class GroupPanel:
         self.kind.param.watch(self._choose_kind, "value")
         self.value.param.watch(self._choose_value, "value")
         self.against.param.watch(self._choose_other, "value")
-        self.save.on_click(lambda _: self.keep())
-        self.color.on_click(lambda _: self._color_by_groups())
-        self.only.on_click(
-            lambda _: setattr(self.explorer, "households", list(self.selection.homes))
+        on_click(self.save, self.keep)
+        on_click(self.color, self._color_by_groups)
+        on_click(
+            self.only,
+            lambda: setattr(self.explorer, "households", list(self.selection.homes)),
         )
-        self.export.on_click(lambda _: self.export_group())
-        self.forget.on_click(lambda _: self._forget())
-        self.clear.on_click(lambda _: self.explorer.clear())
-        self.cancel.on_click(lambda _: self._stop("Not compared."))
+        on_click(self.export, self.export_group)
+        on_click(self.forget, self._forget)
+        on_click(self.clear, self.explorer.clear)
+        on_click(self.cancel, lambda: self._stop("Not compared."))
 
     def _result_parts(self) -> list[Any]:
         return [

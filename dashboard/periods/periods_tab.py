@@ -15,6 +15,7 @@ from core.periods import Period
 from core.runs import RunConfig
 from dashboard.jobs import time_jobs
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.periods._moves_plot import MovesFigure
 from dashboard.state import Explorer
 from dashboard.widgets import COMPACT, JobStatus, PlainText, as_sentence, column, row, section
@@ -75,8 +76,8 @@ class PeriodsTab:
         self.cancel = pmui.Button(
             label="Cancel", variant="outlined", size="small", visible=False, margin=(14, 6)
         )
-        self.compare.on_click(lambda _: self.start())
-        self.cancel.on_click(lambda _: self._stop("Cancelled."))
+        on_click(self.compare, self.start)
+        on_click(self.cancel, lambda: self._stop("Cancelled."))
         self.status = JobStatus(side=6, cancel=self.cancel)
         self.error = PlainText(look="error", visible=False, margin=6, sizing_mode="stretch_width")
         self.summary = PlainText(look="body", margin=(4, 6), sizing_mode="stretch_width")
@@ -85,7 +86,7 @@ class PeriodsTab:
         self.explorer.param.watch(lambda event: self.plot.paint(dark=event.new), "dark")
         for source in (self.plot.all, self.plot.most):
             source.selected.on_change("indices", self._tapped(source))
-        self.table = column(width=440)
+        self.table = column(min_width=440)
         self.result = row(
             pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width", margin=0),
             self.table,

@@ -13,6 +13,7 @@ from core.segments import Segments
 from dashboard.explore import MapView
 from dashboard.jobs import coalesced, segment_jobs
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.segments._segment_names import SegmentNames
 from dashboard.state import Explorer
 from dashboard.state.group_selection import SEGMENT
@@ -89,10 +90,10 @@ class SegmentsTab:
         self.status = JobStatus(side=12, cancel=self.cancel)
         self.sentence = PlainText(_ABOUT, look="quiet", margin=(2, 12), sizing_mode="stretch_width")
         self.place = column()
-        self.go.on_click(lambda _: self.find())
+        on_click(self.go, self.find)
         self.detail.param.watch(lambda _: self.find(), "value_throttled")
-        self.color.on_click(lambda _: setattr(self.explorer, "color_by", SEGMENTS))
-        self.cancel.on_click(lambda _: self._stop("Not looked for."))
+        on_click(self.color, lambda: setattr(self.explorer, "color_by", SEGMENTS))
+        on_click(self.cancel, lambda: self._stop("Not looked for."))
         self.panel.objects = [
             row(self.go, self.detail, self.sentence, self.color, self.cancel),
             self.status.panel,

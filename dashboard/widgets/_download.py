@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from panel.custom import JSComponent
 
-from dashboard.widgets._messages import act
+from dashboard.page_schedule import act
 
 # So much at once that neither the event loop nor the browser stops for it.
 CHUNK_BYTES = 2 << 20

@@ -10,7 +10,7 @@ import param
 from panel.custom import JSComponent
 
 from core.errors import InputError, WattfoldError
-from dashboard.widgets._messages import act
+from dashboard.page_schedule import act
 
 PIECE_BYTES = 1 << 20
 _MOST_FILES = 20_000

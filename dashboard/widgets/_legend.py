@@ -10,7 +10,7 @@ from panel.custom import JSComponent
 
 from core.scene import Coloring, MapScene
 from core.scene.coloring import HDR_TITLE
-from dashboard.widgets._messages import act
+from dashboard.page_schedule import act
 
 # Of a scale that every map has its own values on.
 _LOW_TO_HIGH = ((0.0, "low"), (1.0, "high"))

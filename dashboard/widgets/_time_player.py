@@ -7,7 +7,7 @@ from typing import Any
 import param
 from panel.custom import JSComponent
 
-from dashboard.widgets._messages import act
+from dashboard.page_schedule import act
 
 
 class TimePlayer(JSComponent):

@@ -18,6 +18,7 @@ from dashboard.export import FileJob
 from dashboard.jobs import FollowedJob, SessionFolder, worklist_jobs
 from dashboard.jobs.worklist_jobs import CaseFileRequest
 from dashboard.jobs.workspace import Workspace
+from dashboard.page_schedule import on_click
 from dashboard.state import Explorer
 from dashboard.state.flagged_homes import parse_price
 from dashboard.widgets import (
@@ -131,10 +132,10 @@ class WorklistTab:
             label="Back to the worklist", visible=False, **{**_SMALL, "margin": (0, 0, 4, 12)}
         )
         self.verdict.param.watch(lambda _: self._refresh(), "value")
-        self.more.on_click(lambda _: self.find_more())
-        self.print.on_click(lambda _: self.print_cases())
-        self.cancel.on_click(lambda _: self._stop())
-        self.back.on_click(lambda _: self._go_back())
+        on_click(self.more, self.find_more)
+        on_click(self.print, self.print_cases)
+        on_click(self.cancel, self._stop)
+        on_click(self.back, self._go_back)
 
     # The list
 

@@ -5,10 +5,11 @@ import asyncio
 import panel as pn
 import pytest
 from bokeh.document import Document
+from bokeh.document.events import ModelChangedEvent
 from bokeh.models import Div
 from page_client import run_alone
 
-from dashboard.page_schedule import in_next_turn, schedule_on, sent_together
+from dashboard.page_schedule import act, in_next_turn, on_click, schedule_on, sent_together
 
 
 @pytest.fixture
@@ -68,6 +69,40 @@ def test_what_is_asked_for_several_times_in_a_turn_is_done_once(monkeypatch):
     assert called == [1, 1]
     ask()
     assert len(doc.session_callbacks) == 1
+
+
+def test_what_a_click_changes_is_sent_whole_in_a_turn_of_its_own(monkeypatch):
+    """Or Panel may keep it back until after what a job changes."""
+    doc, told = ServedDocument(), []
+    text = Div(text="old")
+    doc.add_root(text)
+    doc.on_change(lambda event: isinstance(event, ModelChangedEvent) and told.append(event.new))
+    button = pn.widgets.Button()
+    on_click(button, lambda: text.update(text="clicked", width=10))
+    button.clicks += 1
+    assert told == ["clicked", 10]  # no browser waits
+    monkeypatch.setattr(type(pn.state), "curdoc", doc)
+    monkeypatch.setattr(type(pn.state), "loaded", True)
+    text.text = "old"
+    button.clicks += 1
+    assert text.text == "old"
+    (asked,) = doc.session_callbacks
+    doc.hold("combine")  # as where a job's changes are being made
+    asked.callback()
+    assert text.text == "clicked"
+    assert told[-1] == "old"
+    doc.unhold()
+    assert told[-1] == "clicked"
+
+
+def test_errors_of_a_click_go_where_those_of_widgets_go(monkeypatch):
+    doc, failures = ServedDocument(), []
+    monkeypatch.setattr(type(pn.state), "curdoc", doc)
+    monkeypatch.setattr(type(pn.state), "loaded", True)
+    monkeypatch.setattr(pn.config, "exception_handler", failures.append)
+    act(lambda: 1 // 0)
+    doc.session_callbacks[0].callback()
+    assert [type(failure) for failure in failures] == [ZeroDivisionError]
 
 
 class ServedDocument(Document):
