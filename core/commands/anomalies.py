@@ -29,6 +29,8 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     from core.anomalies import find_anomalies
     from core.commands._output_tables import FORMATS, destination, json_rows, write_frame
     from core.readings import Dataset
+    from core.runs import Store
+    from core.runs.anomaly_stage import UNITS, keep_anomalies
 
     config = read_config(arguments)
     out = destination("--out", arguments.out, FORMATS)
@@ -37,9 +39,11 @@ def run(arguments: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     }
     dataset = Dataset.open(arguments.dataset)
     start = time.perf_counter()
-    found = find_anomalies(
-        dataset, config, seed=config.seed, progress=part(progress, 0.0, 0.98), **options
-    )
+    given: dict[str, Any] = {"progress": part(progress, 0.0, 0.98), **options}
+    if config.unit in UNITS:
+        found = keep_anomalies(dataset, config, Store.default(), **given)
+    else:
+        found = find_anomalies(dataset, config, seed=config.seed, **given)
     seconds = time.perf_counter() - start
     table = dataset.with_metadata(found.table)
     top = int(options["top"])

@@ -143,16 +143,17 @@ class _Evidence:
 
     def judge(self, progress: Progress) -> None:
         """Rank the households; where they are too few for that, say so."""
-        from core.anomalies import rank_households, read_weeks
-        from core.runs import RunConfig
+        from core.anomalies import read_weeks
+        from core.runs import RunConfig, Store
+        from core.runs.anomaly_stage import keep_anomalies
 
         config = RunConfig(**read_fields(self._arguments))
         self.weeks = read_weeks(
             self.dataset, period=config.period, progress=part(progress, 0.0, 0.2)
         )
         try:
-            self.anomalies = rank_households(
-                self.weeks, seed=config.seed, progress=part(progress, 0.2, 0.8)
+            self.anomalies = keep_anomalies(
+                self.dataset, config, Store.default(), progress=part(progress, 0.2, 0.8)
             )
         except InputError as error:
             self.notices = (f"without evidence of anomalies: {error}",)

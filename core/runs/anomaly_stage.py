@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.anomalies import Anomalies, Finding, find_anomalies
+from core.anomalies.options import RESAMPLES, THRESHOLD, TOP
 from core.progress import Progress, silent
 from core.readings import Dataset
 from core.runs.config import RunConfig
@@ -24,9 +25,10 @@ VERSION = 3
 UNITS = ("profiles", "households")
 
 _FINDING = "finding_"
+_OPTIONS = {option.name: option.default for option in (TOP, THRESHOLD, RESAMPLES)}
 
 
-def anomaly_digest(dataset: Dataset, config: RunConfig) -> str:
+def anomaly_digest(dataset: Dataset, config: RunConfig, **options: Any) -> str:
     """What the anomalies of a config's households are known by in the store."""
     codes = config.households and sorted(dataset.code(name) for name in config.households)
     inputs = {
@@ -35,6 +37,8 @@ def anomaly_digest(dataset: Dataset, config: RunConfig) -> str:
         "households": codes,
         "period": config.period.to_json(),
         "seed": config.seed,
+        **_OPTIONS,
+        **options,
     }
     return make_digest(inputs)
 
@@ -46,14 +50,24 @@ def stored_anomalies(dataset: Dataset, config: RunConfig, store: Store) -> Anoma
 
 
 def keep_anomalies(
-    dataset: Dataset, config: RunConfig, store: Store, *, progress: Progress = silent
+    dataset: Dataset,
+    config: RunConfig,
+    store: Store,
+    *,
+    progress: Progress = silent,
+    **options: Any,
 ) -> Anomalies:
-    """Return the anomalies of a config's households, computed and stored if need be."""
+    """Return the anomalies of a config's households, computed and stored if need be.
+
+    ``options`` are ``top``, ``threshold`` and ``resamples`` of `find_anomalies`.
+    """
 
     def compute() -> StageResult:
-        return pack_anomalies(find_anomalies(dataset, config, seed=config.seed, progress=progress))
+        return pack_anomalies(
+            find_anomalies(dataset, config, seed=config.seed, progress=progress, **options)
+        )
 
-    digest = anomaly_digest(dataset, config)
+    digest = anomaly_digest(dataset, config, **options)
     return unpack_anomalies(get_or_compute(store, STAGE, digest, compute, progress=progress))
 
 

@@ -4,6 +4,9 @@ import pandas as pd
 import pytest
 
 from core.cli import main
+from core.readings import Dataset
+from core.runs import RunConfig, Store, anomaly_stage
+from core.runs.anomaly_stage import keep_anomalies
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +45,12 @@ def test_half_hours(demo_path, capsys):
     assert {"slot", "reason"} <= set(result["anomalies"][0])
     assert main(["anomalies", str(demo_path), "--unit", "household-slots", "--top", "3"]) == 0
     assert capsys.readouterr().out.startswith("half-hours    20,160, the first 3 below")
+
+
+def test_what_the_page_has_found_is_read(demo_path, cache, monkeypatch, capsys):
+    config, dataset = RunConfig(), Dataset.open(demo_path)
+    kept = keep_anomalies(dataset, config, Store(cache))
+    monkeypatch.setattr(anomaly_stage, "find_anomalies", None)
+    assert main(["anomalies", str(demo_path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["anomalies"]
+    assert [row["household"] for row in told] == kept.table["household"].head(20).tolist()

@@ -45,3 +45,8 @@ def test_they_depend_on_households_and_period_and_not_on_the_map(dataset):
     assert digest() == digest(method="umap", k=7, distance="hellinger", unit="households")
     assert digest() != digest(first_day="2009-08-01")
     assert digest() != digest(households=tuple(names[:30]))
+    config = RunConfig()
+    assert anomaly_digest(dataset, config, top=20) == digest()
+    assert anomaly_digest(dataset, config, top=7) != digest()
+    assert anomaly_digest(dataset, config, threshold=0.2) != digest()
+    assert anomaly_digest(dataset, config, resamples=0) != digest()
