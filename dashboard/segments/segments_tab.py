@@ -13,7 +13,7 @@ from core.segments import Segments
 from dashboard.explore import MapView
 from dashboard.jobs import coalesced, segment_jobs
 from dashboard.jobs.workspace import Workspace
-from dashboard.page_schedule import on_click
+from dashboard.page_schedule import in_next_turn, on_click
 from dashboard.segments._segment_names import SegmentNames
 from dashboard.state import Explorer
 from dashboard.state.group_selection import SEGMENT
@@ -91,7 +91,7 @@ class SegmentsTab:
         self.sentence = PlainText(_ABOUT, look="quiet", margin=(2, 12), sizing_mode="stretch_width")
         self.place = column()
         on_click(self.go, self.find)
-        self.detail.param.watch(lambda _: self.find(), "value_throttled")
+        self.detail.param.watch(in_next_turn(self.find), "value_throttled")
         on_click(self.color, lambda: setattr(self.explorer, "color_by", SEGMENTS))
         on_click(self.cancel, lambda: self._stop("Not looked for."))
         self.panel.objects = [
