@@ -11,6 +11,7 @@ import panel_material_ui as pmui
 import param
 from bokeh.document import Document
 from jinja2 import Template
+from panel.io.resources import get_dist_path
 from panel.util import edit_readonly
 
 from core.errors import WattfoldError
@@ -206,6 +207,9 @@ def create_page(root: Path | None = None) -> pmui.Page:
         A dataset directory, or a folder of them; by default what the server shows.
     """
     doc = cast(Document, pn.state.curdoc)
+    # Where style sheets are. The library learns it from the request for the page, which is missing
+    # if the browser connects so late that its session has ended and is made anew.
+    doc.template_variables["dist_url"] = get_dist_path(cdn=False)
     # The page has a notice of its own, and a session that is gone does not come back.
     pn.config.exception_handler = tell_failure
     doc.config.update(reconnect_session=False, notifications=None, notify_connection_status=False)

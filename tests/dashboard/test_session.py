@@ -12,13 +12,16 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import pytest
+from bokeh.document import Document
 from bokeh.model import Model
+from bokeh.models import ImportedStyleSheet
+from panel.io.state import set_curdoc
 
 import dashboard
 from core.demo import make_demo
 from core.errors import InputError
 from core.readings.dataset import DatasetChangedError
-from dashboard.session import Session, _make_frame
+from dashboard.session import Session, _make_frame, create_page, dispose_all_sessions
 
 _MAKE_AND_DISPOSE = """
 import gc, sys, weakref
@@ -55,6 +58,18 @@ def test_a_session_that_is_disposed_of_is_forgotten(demo_path):
     program = [sys.executable, "-c", _MAKE_AND_DISPOSE, str(demo_path)]
     done = subprocess.run(program, capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[-2] == "[True, True, True]"
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_a_page_that_nobody_asked_for_by_its_address_has_our_style_sheets(demo_path):
+    """As that of a session which is made anew when its browser connects too late."""
+    document = Document()
+    with set_curdoc(document):
+        create_page(demo_path).server_doc(document)
+    addresses = [model.url for model in document.models if isinstance(model, ImportedStyleSheet)]
+    assert len(addresses) > 2
+    assert all(url.startswith("static/extensions/panel/") for url in addresses)
+    dispose_all_sessions()
 
 
 @pytest.fixture
