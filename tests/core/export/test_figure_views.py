@@ -143,7 +143,7 @@ def test_hidden_points_are_neither_drawn_nor_named_nor_in_the_legend(result):
     axes, gone = figure.axes[0], result.hdr.level == result.hdr.level[result.hdr.anomalies[0]]
     assert len(axes.collections[0].get_offsets()) == result.n - gone.sum()
     labels = result.units["label"]
-    left = [row for row in result.hdr.anomalies if not gone[row]]
+    left = [row for row in scene.marked if not gone[row]]
     assert [text.get_text() for text in axes.texts] == [labels[row] for row in left]
     assert level not in [text.get_text() for text in figure.legends[0].get_texts()]
     assert not map_figure(scene.with_(labelled=False)).axes[0].texts
