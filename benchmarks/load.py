@@ -37,7 +37,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from nginx import behind_nginx  # noqa: E402 (shared with the tests)
 from page_client import BusyError, PageClient, fetch, models_in  # noqa: E402
-from serving import free_port, start_server, wait_for  # noqa: E402
+from serving import free_port, wait_for  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "load.md"
 _PAUSE_SECONDS = 4.0
@@ -123,15 +123,19 @@ def start(arguments: argparse.Namespace, stack: ExitStack) -> Site:
     options = ["--log-level", "info", "--max-sessions", "300"]
     if len(ports) > 1:
         options += ["--behind-proxy", "--allow-origin", f"localhost:{front}"]
-    processes = [
-        start_server(arguments.dataset, *options, port=port, errors=log, BOKEH_SECRET_KEY=secret)
-        for port, log in zip(ports, logs, strict=True)
-    ]
+    program = [sys.executable, "-c", "from dashboard.cli import main; main()", "serve"]
+    processes = []
+    for port, log in zip(ports, logs, strict=True):
+        command = [*program, arguments.dataset, "--port", str(port), "--no-browser", *options]
+        with log.open("wb") as errors:
+            environment = {**os.environ, "BOKEH_SECRET_KEY": secret}
+            process = subprocess.Popen(command, cwd=ROOT, stderr=errors, env=environment)
+        processes.append(process)
     for process in processes:
         stack.callback(process.wait, timeout=60)
         stack.callback(process.terminate)
     for process, port in zip(processes, ports, strict=True):
-        wait_for(port, process)
+        wait_for(port, lambda process=process: process.poll() is None)
     if len(ports) > 1:
         stack.enter_context(behind_nginx(folder / "nginx", port=front, servers=ports))
     return Site(f"http://localhost:{front}", processes, ports, logs)

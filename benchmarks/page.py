@@ -67,7 +67,7 @@ def served(checkout: Path, dataset: Path, **environment: str) -> Iterator[str]:
     command = [*WATTFOLD, "serve", str(dataset), "--port", str(port), "--no-browser"]
     server = subprocess.Popen(command, cwd=checkout, env={**os.environ, **environment})
     try:
-        wait_for(port, server)
+        wait_for(port, lambda: server.poll() is None)
         yield f"http://localhost:{port}"
     finally:
         server.terminate()

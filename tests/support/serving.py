@@ -42,7 +42,9 @@ def start_server(
     Standard error goes to the file ``errors``, if named.
     """
     words = ["wattfold", "serve", str(dataset), "--port", str(port), "--no-browser", *options]
-    arguments = words, {**os.environ, **environment}, errors, f"{COLD}; {first}"
+    # One job at a time, as long as it is not quick: every worker imports for seconds.
+    settings = {"WATTFOLD_WORKERS": "1", **os.environ, **environment}
+    arguments = words, settings, errors, f"{COLD}; {first}"
     server = _FORKS.Process(target=_serve, args=arguments)
     server.start()
     return server
