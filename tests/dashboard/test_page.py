@@ -56,7 +56,7 @@ def fresh(browser, served):
 
 @pytest.fixture(scope="module")
 def other(browser, served):
-    """A session beside that of the other tests, whose settings nobody has opened."""
+    """A second session, whose settings have not been opened."""
     with new_window(browser, served) as driver:
         yield driver
 
