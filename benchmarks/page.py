@@ -7,7 +7,8 @@ Makes the demo data, serves it as ``wattfold serve`` does and drives Chromium ov
 - the first map on a server that has just started and has nothing stored;
 - opening the page again, which is then stored: until its frame is painted, until it can be used,
   and until the map is drawn;
-- zooming, colouring and tapping on that map.
+- zooming, colouring and tapping on that map;
+- going to a tab that was seen before, and back to the map.
 
 ``--before`` measures another checkout of this repository, such as an earlier version's
 (``git worktree add CHECKOUT COMMIT``), in the same run and with the same Python.
@@ -213,7 +214,27 @@ def measure_gestures(driver: Driver, repeats: int) -> Times:
         if turn % 3 == 2:
             driver.tool("Reset")
             page.wait_for_timeout(1500)
-    return times
+    return {**times, **measure_tabs(driver, repeats)}
+
+
+def measure_tabs(driver: Driver, repeats: int) -> Times:
+    """Seconds from the click on a tab that was seen before until the page stands still."""
+    times: Times = {"to the Data tab": [], "back to the map": []}
+    for _ in range(repeats + 1):
+        for (what, found), name in zip(times.items(), ("Data", "Explore"), strict=True):
+            tab = driver.page.get_by_role("tab", name=name)
+            found.append(seconds(tab.click, lambda what=what: wait_for_tab(driver, what)))
+            driver.page.wait_for_timeout(2000)
+    return {what: found[1:] for what, found in times.items()}  # at first, the tab is made
+
+
+def wait_for_tab(driver: Driver, what: str) -> None:
+    """Wait until the map is out of sight, or in it, and is laid out."""
+    driver.wait_until(
+        "Bokeh.index.find_one_by_id(plot.id).el.checkVisibility({visibilityProperty: true}) == "
+        + str(what == "back to the map").lower()
+    )
+    wait_for_frames(driver.page)
 
 
 _PICTURE = """

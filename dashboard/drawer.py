@@ -19,7 +19,6 @@ def make_drawer(
     """Put the tables behind tabs, each with how many there are."""
     tabs = TabBar(["Anomalies", "Chosen", "Worklist", "Segments"], label="Tables")
     tables = [anomalies.panel, column(chosen_table(explorer)), worklist.panel, segments.panel]
-    tabs.switch(tables)
 
     def count(place: int, some: int) -> None:
         counts = list(tabs.counts)
@@ -48,4 +47,4 @@ def make_drawer(
     flagged.param.watch(lambda _: count(_WORKLIST, flagged.progress()[1]), "worklist")
     explorer.param.watch(open_segments, "color_by")
     tabs.param.watch(show, "active")
-    return column(row(tabs, styles=ON_TOP), *tables)
+    return column(row(tabs, styles=ON_TOP), tabs.stack(tables))

@@ -321,13 +321,12 @@ class DatasetPage:
             pn.Column(part, sizing_mode="stretch_both", margin=0, scroll=scroll)
             for part, scroll in zip(parts, (False, True, True, True), strict=True)
         ]
-        self.tabs.switch(pages)
         schedule = self.workspace.pool.schedule
         shown = {1: self.compare.show, 2: self.periods.show, 3: self.data.show}
         self.tabs.param.watch(lambda event: schedule(shown.get(event.new, lambda: None)), "active")
         settings = column()
         self.settings = SplitPane(
-            main=pn.Column(*pages, sizing_mode="stretch_both", margin=0),
+            main=self.tabs.stack(pages, sizing_mode="stretch_both"),
             side=settings,
             place="left",
             size=_SETTINGS_WIDTH,

@@ -17,7 +17,6 @@ def make_side_pane(
     """Put both behind tabs; the one that the analyst asked for last is shown."""
     tabs = TabBar(["Home", "Group"], label="Beside the map")
     parts = [column(detail.panel, PinnedPoints(detail).panel), group.panel]
-    tabs.switch(parts)
 
     def follow_chosen(event: param.parameterized.Event) -> None:
         some = len(event.new)
@@ -34,4 +33,4 @@ def make_side_pane(
     tabs.param.watch(show_group, "active")
     explorer.param.watch(follow_selected, "selected", precedence=5)
     explorer.param.watch(follow_chosen, "chosen", precedence=6)
-    return column(row(tabs, styles=ON_TOP), *parts)
+    return column(row(tabs, styles=ON_TOP), tabs.stack(parts))

@@ -2,6 +2,7 @@
 
 import atexit
 import multiprocessing.util  # noqa: F401 (see pool)
+from collections.abc import Callable
 from functools import cache, lru_cache, partial
 from typing import Any
 
@@ -25,8 +26,6 @@ NOT_KEPT = (
     "the map was computed, but the store did not keep it: give it more room with "
     "WATTFOLD_CACHE_SIZE, or free disk space"
 )
-# Those that import and compile the most, the default first.
-WARM_METHODS = ("isomap", "tsne", "umap")
 # Roughly, for what a forecast does not count: the readings, and density, ranks and trust.
 _READINGS_PER_SECOND = 5e6
 _SECONDS_PER_POINT = 0.002
@@ -122,17 +121,6 @@ def _warm_up(distance: Any) -> WarmUp:
     return WarmUp(distance)
 
 
-@cache
-def pool() -> WorkerPool:
-    """The pool of the server, started when it is first needed."""
-    methods = [partial(_map_few_points, method) for method in WARM_METHODS]
-    workers = WorkerPool(warm_up=(*methods, _measure_machine, _import_drawing), rate=SUBMISSIONS)
-    # Runs before multiprocessing's own exit function, which the import above registers and which
-    # would join workers that the pool has already closed.
-    atexit.register(workers.close)
-    return workers
-
-
 def _measure_machine() -> None:
     """Measure the rates from which the page predicts how long a run takes."""
     from core.neighbors.cost import machine
@@ -159,3 +147,21 @@ def _map_few_points(method: str) -> None:
     vectors = Vectors.from_array(rows, distance="hellinger")
     embedding = embed(method, find_neighbors(vectors, k=10, backend="exact"), vectors)
     sample_size_notice(hdr_density(embedding.y).rank, np.arange(len(rows)))
+
+
+# The methods that import and compile the most come first, of them the default.
+WARM_UP: tuple[Callable[[], None], ...] = (
+    *(partial(_map_few_points, method) for method in ("isomap", "tsne", "umap")),
+    _measure_machine,
+    _import_drawing,
+)
+
+
+@cache
+def pool() -> WorkerPool:
+    """The pool of the server, started when it is first needed."""
+    workers = WorkerPool(warm_up=WARM_UP, rate=SUBMISSIONS)
+    # Runs before multiprocessing's own exit function, which the import above registers and which
+    # would join workers that the pool has already closed.
+    atexit.register(workers.close)
+    return workers

@@ -8,9 +8,11 @@ import param
 from panel.custom import JSComponent
 from panel.viewable import Viewable
 
+from dashboard.widgets._stack import Stack
+
 
 class TabBar(JSComponent):
-    """Tabs by name. What they show is made visible and hidden by :meth:`switch`."""
+    """Tabs by name. What they show is put together by :meth:`stack`."""
 
     names = param.List(default=[], doc="What the tabs are called")
     counts = param.List(default=[], doc="A number beside each name, as text; empty for none")
@@ -23,12 +25,8 @@ class TabBar(JSComponent):
         counts = [""] * len(names)
         super().__init__(**{"names": list(names), "counts": counts, "margin": 0, **parameters})
 
-    def switch(self, parts: Sequence[Viewable]) -> None:
-        """Show the part of the active tab and hide the others, from now on."""
-
-        def show(*_: param.parameterized.Event) -> None:
-            for place, part in enumerate(parts):
-                part.visible = place == self.active
-
-        self.param.watch(show, "active")
-        show()
+    def stack(self, parts: Sequence[Viewable], **layout: Any) -> Stack:
+        """Return the parts one upon the other, that of the active tab in view."""
+        stack = Stack(parts, names=self.names, active=self.active, **layout)
+        self.link(stack, active="active")
+        return stack

@@ -385,9 +385,16 @@ def test_a_long_run_is_cancelled_and_the_map_stays(driver):
 
 
 def test_the_data_tab_shows_the_health_report(driver):
+    width = driver.map_width()
     driver.page.get_by_role("tab", name="Data").click()
-    expect(driver.page.get_by_text("accepted", exact=False).first).to_be_visible()
+    data = driver.page.get_by_role("tabpanel", name="Data")
+    expect(data.get_by_text("accepted", exact=False).first).to_be_visible()
+    # The map is behind it, out of sight, and keeps its size: nothing has to be laid out again.
+    expect(driver.page.get_by_role("tabpanel", name="Explore")).to_have_count(0)
+    assert driver.map_width() == width
     driver.page.get_by_role("tab", name="Explore").click()
+    expect(data).to_have_count(0)
+    expect(driver.page.locator("h2").first).to_be_visible()
 
 
 def test_dark_and_light(driver):

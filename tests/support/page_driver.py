@@ -113,6 +113,12 @@ class Driver:
             )
         )
 
+    def map_width(self) -> float:
+        """How wide the map is, in pixels."""
+        return float(
+            self.page.evaluate(f"() => Bokeh.index.find_one_by_id({_MAP}.id).frame.bbox.width")
+        )
+
     def wait_until(self, script: str) -> None:
         """Wait until an expression over `plot`, the map, and `models`, all there are, is true."""
         self.page.wait_for_function(

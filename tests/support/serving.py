@@ -23,7 +23,7 @@ def free_port() -> int:
 
 
 # Workers that import what a method needs when it is first used: most tests use one, if any.
-COLD = "from dashboard.jobs import run_jobs; run_jobs.WARM_METHODS = ()"
+COLD = "from dashboard.jobs import run_jobs; run_jobs.WARM_UP = ()"
 # Each server is a fork of one process that has imported what all of them need.
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["core.commands", "dashboard.cli", "dashboard.server.server"])

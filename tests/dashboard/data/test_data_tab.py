@@ -42,7 +42,7 @@ from dashboard.jobs.workspace import Workspace
 from dashboard.page_schedule import schedule_on
 hv.extension("bokeh")
 pn.extension("tabulator")
-run_jobs.WARM_METHODS = ()
+run_jobs.WARM_UP = ()
 pool = SessionPool(run_jobs.pool(), schedule_on(pn.state.curdoc))
 tab = DataTab(Workspace.of_server(Dataset.open(os.environ["WATTFOLD_DATA"]), pool))
 pn.state.onload(tab.show)
