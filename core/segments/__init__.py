@@ -4,7 +4,13 @@ The names below are imported when they are first used: ``wattfold segments --hel
 options.
 """
 
+from typing import TYPE_CHECKING
+
 from core.lazy_names import lazy_names
+
+if TYPE_CHECKING:  # what __getattr__ finds, for type checkers and editors
+    from core.segments.find import Segments as Segments
+    from core.segments.find import find_segments as find_segments
 
 _HOMES = {
     "Segments": "find",
