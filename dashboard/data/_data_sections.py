@@ -6,7 +6,7 @@ from core.readings import Dataset
 from core.runs.overview import Overview
 from dashboard.data import _data_plots, _health_report
 from dashboard.data._coverage_view import CoverageView
-from dashboard.widgets import PlainText, column, make_table, row, section
+from dashboard.widgets import PlainText, column, make_table, section, split_row
 
 
 def facts(dataset: Dataset) -> pn.viewable.Viewable:
@@ -42,8 +42,7 @@ def health(dataset: Dataset) -> pn.viewable.Viewable:
             PlainText(remark, look="quiet", margin=(4, 0), sizing_mode="stretch_width")
             for remark in _health_report.remarks(report)
         ),
-        sizing_mode=None,
-        width=400,
+        styles={"flex": "0 0 400px"},
     )
     titles = {
         "household": "Household",
@@ -68,7 +67,7 @@ def health(dataset: Dataset) -> pn.viewable.Viewable:
             },
         ),
     )
-    parts: list[pn.viewable.Viewable] = [row(account, households)]
+    parts: list[pn.viewable.Viewable] = [split_row(account, households)]
     examples = _health_report.examples(report)
     if len(examples):
         parts.append(

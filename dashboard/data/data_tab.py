@@ -17,7 +17,7 @@ from dashboard.data import _data_sections
 from dashboard.jobs import FollowedJob, overview_jobs
 from dashboard.jobs.workspace import Workspace
 from dashboard.page_schedule import on_click
-from dashboard.widgets import JobStatus, PlainText, column, row, section
+from dashboard.widgets import JobStatus, PlainText, column, section, split_row
 
 _COMPUTED = "Coverage, distribution of demand and sample sizes"
 
@@ -91,7 +91,7 @@ class DataTab:
         """Draw one section after the other, so that the page answers in between."""
         places = [column() for _ in range(4)]
         top, left, right, bottom = places
-        pair = row(left, right)
+        pair = split_row(left, right)
         self._computed.objects = [top, pair, bottom]
         makers = (
             _data_sections.coverage,

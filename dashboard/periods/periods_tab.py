@@ -18,7 +18,15 @@ from dashboard.jobs.workspace import Workspace
 from dashboard.page_schedule import on_click
 from dashboard.periods._moves_plot import MovesFigure
 from dashboard.state import Explorer
-from dashboard.widgets import COMPACT, JobStatus, PlainText, as_sentence, column, row, section
+from dashboard.widgets import (
+    COMPACT,
+    JobStatus,
+    PlainText,
+    as_sentence,
+    column,
+    section,
+    split_row,
+)
 
 _ABOUT = (
     "Places every home twice on one map, once by each period, and joins the two places by an "
@@ -86,8 +94,8 @@ class PeriodsTab:
         self.explorer.param.watch(lambda event: self.plot.paint(dark=event.new), "dark")
         for source in (self.plot.all, self.plot.most):
             source.selected.on_change("indices", self._tapped(source))
-        self.table = column(min_width=440)
-        self.result = row(
+        self.table = column(styles={"flex": "0 0 470px"})
+        self.result = split_row(
             pn.pane.Bokeh(self.plot.figure, sizing_mode="stretch_width", margin=0),
             self.table,
             visible=False,
@@ -97,7 +105,15 @@ class PeriodsTab:
             section(
                 "Two periods",
                 _ABOUT,
-                row(*self.fields, self.compare, self.cancel),
+                # Not a row, which is never narrower than all that is in it.
+                pn.FlexBox(
+                    *self.fields,
+                    self.compare,
+                    self.cancel,
+                    align_items="center",
+                    sizing_mode="stretch_width",
+                    margin=0,
+                ),
                 self.status.panel,
                 self.error,
                 self.summary,

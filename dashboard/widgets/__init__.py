@@ -13,7 +13,7 @@ from dashboard.widgets._files_drop import FilesDrop
 from dashboard.widgets._import_form import ImportForm
 from dashboard.widgets._job_status import JobStatus, duration
 from dashboard.widgets._keys import PageKeys
-from dashboard.widgets._layout import ON_TOP, column, row, wrapped_row
+from dashboard.widgets._layout import ON_TOP, column, row, split_row, wrapped_row
 from dashboard.widgets._legend import ColorKey
 from dashboard.widgets._page_notice import PageNotice
 from dashboard.widgets._period import PeriodField
@@ -60,5 +60,6 @@ __all__ = [
     "make_table",
     "row",
     "section",
+    "split_row",
     "wrapped_row",
 ]

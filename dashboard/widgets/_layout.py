@@ -5,6 +5,8 @@ from typing import Any
 import panel as pn
 
 _WRAPS = ":host {flex-wrap: wrap}"
+# What shares the width of a window is one below the other on a phone.
+_BELOW_ON_PHONES = f"@media (max-width: 700px) {{{_WRAPS} * {{flex: 0 0 100% !important}}}}"
 
 # Stays in sight while what is below it scrolls.
 ON_TOP = {
@@ -27,6 +29,11 @@ def column(*parts: Any, **options: Any) -> pn.Column:
 def row(*parts: Any, **options: Any) -> pn.Row:
     """Put parts side by side; as wide as there is room, without margins."""
     return pn.Row(*parts, **{**_FILL, **options})
+
+
+def split_row(*parts: Any, **options: Any) -> pn.Row:
+    """Put parts side by side that share the width; one below the other on a phone."""
+    return row(*parts, stylesheets=[_BELOW_ON_PHONES], **options)
 
 
 def wrapped_row(*parts: Any, **options: Any) -> pn.Row:

@@ -519,3 +519,23 @@ def test_no_pane_covers_another(resized, width):
     places = [page.get_by_text(title, exact=True).locator("visible=true") for title in titles]
     tops = [place.first.bounding_box()["y"] for place in places]
     assert (np.diff(tops) > 100).all()
+
+
+def test_on_a_phone_what_shares_the_width_is_one_below_the_other(resized):
+    page = resized.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("tab", name="Data").click()
+    data = page.get_by_role("tabpanel", name="Data")
+    first, second = (
+        data.get_by_text(heading, exact=True)
+        for heading in ("What became of the readings", "Households")
+    )
+    second = second.last  # the first counts them
+    expect(second).to_be_visible()
+    resized.wait_until("innerWidth == 390 && Bokeh.index.roots[0].is_idle")
+    above, below = first.bounding_box(), second.bounding_box()
+    assert above["x"] == below["x"]
+    assert below["y"] > above["y"] + 100
+    for box in (above, below):
+        assert box["x"] + box["width"] <= 390
+    page.get_by_role("tab", name="Explore").click()
