@@ -8,6 +8,7 @@ import param
 from panel.custom import JSComponent
 from panel.viewable import Viewable
 
+from dashboard.widgets._layout import column
 from dashboard.widgets._stack import Stack
 
 
@@ -26,7 +27,19 @@ class TabBar(JSComponent):
         super().__init__(**{"names": list(names), "counts": counts, "margin": 0, **parameters})
 
     def stack(self, parts: Sequence[Viewable], **layout: Any) -> Stack:
-        """Return the parts one upon the other, that of the active tab in view."""
-        stack = Stack(parts, names=self.names, active=self.active, **layout)
-        self.link(stack, active="active")
+        """Return the parts one upon the other, that of the active tab in view.
+
+        The browser builds a part when it is first shown.
+        """
+        places = [column(**layout) for _ in parts]
+        stack = Stack(places, names=self.names, **layout)
+
+        def show(*_: param.parameterized.Event) -> None:
+            place = places[self.active]
+            if not place.objects:
+                place.objects = [parts[self.active]]
+            stack.active = self.active
+
+        self.param.watch(show, "active")
+        show()
         return stack
