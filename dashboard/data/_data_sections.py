@@ -61,7 +61,7 @@ def health(dataset: Dataset) -> pn.viewable.Viewable:
             formats={"missing": "0.00"},
             pagination="remote",
             page_size=5,
-            widths={"household": "19%", "missing": "17%", "first": "14%", "last": "14%"},
+            widths={"household": "19%", "missing": "17%", "first": "21%", "last": "21%"},
             header_filters={
                 "household": {"type": "input", "func": "like", "placeholder": "Search"}
             },
